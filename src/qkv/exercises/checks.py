@@ -1,0 +1,191 @@
+"""What every exercise needs: `check`, its verdict, and ways to read an answer.
+
+An exercise is a function of the reader's answer in `qkv/exercises/<concept>.py`:
+
+    @exercise("masks-2")
+    def two(answer: object) -> str | None:
+        mask = as_array(answer, shape=(2, 1, 1, 6))
+        refuse(close(mask, ~RIGHT), "True and False are swapped.", "True = may attend.")
+        refuse(not close(mask, RIGHT), "Some columns are off.", "Look at the pad ids.")
+        return "What the reader has now seen."
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import numbers
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any, TypeVar
+
+import numpy as np
+
+Exercise = Callable[[Any], str | None]
+E = TypeVar("E", bound=Exercise)
+
+MARKS = {"right": "✓", "wrong": "✗", "open": "○"}
+
+
+class Wrong(Exception):
+    """An answer that is not right: the likely mistake, and a hint that is not the answer."""
+
+    def __init__(self, mistake: str, hint: str) -> None:
+        super().__init__(mistake)
+        self.mistake, self.hint = mistake, hint
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What `check` says. `state` is "right", "wrong" or "open" (not answered yet)."""
+
+    name: str
+    state: str
+    text: str
+    hint: str = ""
+
+    def __bool__(self) -> bool:
+        return self.state == "right"
+
+    def __repr__(self) -> str:
+        hint = f" Hint: {self.hint}" if self.hint else ""
+        return f"{MARKS[self.state]} {self.name}: {self.text}{hint}"
+
+    def _repr_html_(self) -> str:
+        hint = f"<br><em>Hint:</em> {escape(self.hint)}" if self.hint else ""
+        return (
+            f'<div class="qkv-verdict qkv-{self.state}" role="status">{MARKS[self.state]} '
+            f"<strong>{escape(self.name)}</strong>: {escape(self.text)}{hint}</div>"
+        )
+
+
+def exercise(name: str) -> Callable[[E], E]:
+    """Mark a function of one answer as the check of the exercise called `name`."""
+
+    def mark(function: E) -> E:
+        function.exercise = name  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def exercises(concept: str) -> dict[str, Exercise]:
+    """The exercises of one concept, by name; empty for a concept that has none."""
+    module = f"{__package__}.{concept}"
+    if not concept.isidentifier() or importlib.util.find_spec(module) is None:
+        return {}
+    found = vars(importlib.import_module(module)).values()
+    return {item.exercise: item for item in found if hasattr(item, "exercise")}
+
+
+def check(name: str, answer: object = None) -> Verdict:
+    """Say whether an answer is right or, if not, what the likely mistake is. Never raises.
+
+    Args:
+        name: the exercise, such as "masks-2".
+        answer: whatever the exercise asks for; None and ... count as not answered.
+    """
+    known = exercises(str(name).rpartition("-")[0])
+    if name not in known:
+        return Verdict(str(name), "wrong", "there is no such exercise.", _nearest(name, known))
+    if answer is None or answer is ...:
+        return Verdict(name, "open", "not answered yet.")
+    try:
+        remark = known[name](answer)
+    except Wrong as wrong:
+        return Verdict(name, "wrong", wrong.mistake, wrong.hint)
+    except Exception as error:  # a check must not break the reader's notebook
+        text = f"this answer could not be read ({type(error).__name__}: {error})."
+        return Verdict(name, "wrong", text, "Give what the exercise asks for, in that form.")
+    return Verdict(name, "right", remark or "right.")
+
+
+def _nearest(name: object, known: Mapping[str, Exercise]) -> str:
+    near = difflib.get_close_matches(str(name), known, n=1)
+    if near:
+        return f"Did you mean {near[0]!r}?"
+    return "Names look like 'masks-2': the chapter's concept, a hyphen, a number."
+
+
+def refuse(condition: object, mistake: str, hint: str) -> None:
+    """Raise `Wrong` when the condition holds."""
+    if condition:
+        raise Wrong(mistake, hint)
+
+
+def as_number(answer: object) -> float:
+    """The answer as one float, or `Wrong`."""
+    array = as_array(answer)
+    refuse(
+        array.size != 1,
+        f"One number was asked for; this has shape {array.shape}.",
+        "Give a single number, such as 0.25.",
+    )
+    return float(array.reshape(()))
+
+
+def as_array(answer: object, shape: tuple[int, ...] | None = None) -> np.ndarray[Any, Any]:
+    """The answer as a numeric or boolean array of the given shape, or `Wrong`."""
+    if isinstance(answer, str | Mapping) or callable(answer):
+        kind = type(answer).__name__
+        raise Wrong(f"Numbers were asked for; this is a {kind}.", "Give a number or an array.")
+    try:
+        array = np.asarray(answer)
+    except Exception:  # ragged lists, tensors that still carry a graph
+        array = np.asarray(None)
+    refuse(
+        array.dtype.kind not in "biuf",
+        "This is no array of numbers.",
+        "All rows need the same length, and each entry must be a number or a truth value.",
+    )
+    refuse(
+        shape is not None and array.shape != shape,
+        f"The shape is {array.shape}; asked for is {shape}.",
+        "Count the axes of the result, one by one, before its entries.",
+    )
+    return array
+
+
+def as_function(answer: object) -> Callable[..., Any]:
+    """The reader's function; what it raises becomes a `Wrong` that names its line."""
+    if not callable(answer):
+        kind = type(answer).__name__
+        raise Wrong(
+            f"A function was asked for; this is a {kind}.",
+            "Hand over the function itself, without calling it: check(name, my_function).",
+        )
+
+    def guarded(*args: object, **kwargs: object) -> Any:
+        copies = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+        try:
+            result = answer(*copies, **kwargs)
+        except Exception as error:
+            line = _line(error)
+            raise Wrong(
+                f"Your function raised {type(error).__name__}: {error}{line}.",
+                "Call it yourself on a small example first.",
+            ) from error
+        refuse(
+            result is None,
+            "Your function returned None.",
+            "Does it end in a return statement?",
+        )
+        return result
+
+    return guarded
+
+
+def _line(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is the guard's own
+    return f" (line {frames[0].lineno}: {frames[0].line})" if frames and frames[0].line else ""
+
+
+def close(got: object, expected: object, tolerance: float = 1e-6) -> bool:
+    """Whether two arrays have one shape and agree entry by entry. NaN agrees with nothing."""
+    a, b = np.asarray(got), np.asarray(expected)
+    if a.shape != b.shape or not all(isinstance(x, np.ndarray | numbers.Number) for x in (a, b)):
+        return False
+    return bool(np.allclose(a.astype(float), b.astype(float), rtol=tolerance, atol=tolerance))
