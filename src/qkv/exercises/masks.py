@@ -1,0 +1,247 @@
+"""Checks of the exercises in the chapter "Masks"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from qkv.exercises.checks import as_array, as_function, close, exercise, refuse
+
+Array = np.ndarray[Any, Any]
+
+
+@exercise("masks-1")
+def positions(answer: object) -> str:
+    """Keys that `suis` may see in `<PAD> <sos> je suis étudiant`, counted from 0."""
+    given = as_array(answer)
+    refuse(
+        given.dtype.kind == "b",
+        "These are truth values.",
+        "List the positions themselves, as whole numbers.",
+    )
+    seen = {float(number) for number in given.ravel()}
+    refuse(
+        seen == {2, 3, 4},
+        "These look like positions counted from 1.",
+        "Python counts from 0: <PAD> stands at position 0.",
+    )
+    refuse(4 in seen, "Position 4 comes later.", "Go along the row: where does the future start?")
+    refuse(0 in seen, "Position 0 holds <PAD>.", "A key has to pass both masks, not one of them.")
+    refuse(
+        seen == {1, 2},
+        "`suis` does not see itself here.",
+        "A word is known where it is read; what must stay hidden is the word after it.",
+    )
+    refuse(
+        seen == {2, 3},
+        "<sos> is missing.",
+        "<sos> is an ordinary token with a vector of its own; only <PAD> is filler.",
+    )
+    refuse(seen != {1, 2, 3}, "Not these.", "Ask two questions of each position: real? not later?")
+    return "right: real and not later. Both tests, one row."
+
+
+@exercise("masks-2")
+def weights_by_hand(answer: object) -> str:
+    """The second row of a causal map whose exponentials are 2, 6, 3, 5."""
+    row = as_array(answer, shape=(4,))
+    _refuse_each(
+        row,
+        (
+            [0.125, 0.375, 0, 0],
+            "These four do not sum to 1.",
+            "The future was cut after the division. What is still in the denominator?",
+        ),
+        (
+            [0.125, 0.375, 0.1875, 0.3125],
+            "This row has no mask yet.",
+            "Which of the four keys come later than the second position?",
+        ),
+        (
+            [0.2, 0.6, 0.1, 0.1],
+            "The future scores were set to 0, and they still get weight.",
+            "What is e to the power 0? Which score has exponential 0?",
+        ),
+        ([2 / 11, 6 / 11, 3 / 11, 0], "That is row three.", "The second row sees one key fewer."),
+        ([1, 0, 0, 0], "It does not see itself.", "Does the diagonal belong to the triangle?"),
+    )
+    refuse(
+        not close(row, [0.25, 0.75, 0, 0], 1e-3),
+        "Not these weights.",
+        "Strike out what is forbidden first; then divide what is left by its sum.",
+    )
+    return "right: strike out first, divide afterwards."
+
+
+@exercise("masks-3")
+def swallowed(answer: object) -> str:
+    """A row with every key masked by adding -1e9 in float64; exponentials 1, 3, 4, 8."""
+    row = as_array(answer, shape=(4,))
+    refuse(
+        bool(np.isnan(row.astype(float)).any()),
+        "−∞ would end in NaN, but −1e9 is a finite number.",
+        "Softmax subtracts the row's largest score first. What is left after that?",
+    )
+    zeros = "Zeros are this book's function's answer; the code here is softmax(scores − 1e9)."
+    uniform = "This is float32's answer, where −1e9 swallows the scores."
+    _refuse_each(
+        row,
+        (np.zeros(4), zeros, "Whatever finite numbers enter softmax, what does a row sum to?"),
+        (np.full(4, 0.25), uniform, "How far apart do neighbouring float64 numbers lie near 1e9?"),
+    )
+    refuse(
+        not close(row, np.array([1, 3, 4, 8]) / 16, 1e-3),
+        "Not these weights.",
+        "What does softmax do when the same number is added to every score of a row?",
+    )
+    return "right: the mask that blocks everything blocks nothing."
+
+
+@exercise("masks-4")
+def key_padding(answer: object) -> str:
+    """`f(ids, pad_id)` gives what `nn.MultiheadAttention` wants as key_padding_mask."""
+    function = as_function(answer)
+    ids = np.array([[4, 1, 6, 0, 0], [7, 4, 5, 2, 3], [1, 7, 7, 7, 7]])
+    for pad_id in (0, 7):
+        blocked = ids == pad_id
+        got = np.asarray(function(ids, pad_id))
+        refuse(
+            got.shape == (3, 1, 1, 5),
+            "The shape is (B, 1, 1, S), our own functions' shape.",
+            "`nn.MultiheadAttention` adds the axes for heads and queries by itself.",
+        )
+        refuse(
+            got.shape != blocked.shape,
+            f"For ids of shape (3, 5) the shape is {got.shape}.",
+            "One answer for each key of each sentence, and no axis for queries.",
+        )
+        refuse(
+            got.dtype != np.bool_,
+            f"The entries are {got.dtype}, not truth values.",
+            "A float mask is added to the scores. What does adding 1 to a score block?",
+        )
+        refuse(
+            np.array_equal(got, ~blocked),
+            "True and False are swapped.",
+            "In this class, True marks the keys that must get no weight.",
+        )
+        refuse(
+            pad_id == 7 and np.array_equal(got, ids == 0),
+            "It works for pad_id = 0 alone.",
+            "Does your function use its second argument?",
+        )
+        refuse(
+            not np.array_equal(got, blocked),
+            "Some keys are wrong.",
+            "Compare every id with pad_id; the order of the words plays no part.",
+        )
+    return "right: (B, S), True = blocked."
+
+
+@exercise("masks-5")
+def packed(answer: object) -> str:
+    """`f(document)` is the (T, T) mask of several documents packed into one row."""
+    function = as_function(answer)
+    for numbers in ([0, 0, 0, 1, 1, 2], [5, 5, 2, 2, 2, 9, 9]):
+        document = np.array(numbers)
+        same = document[:, None] == document[None, :]
+        causal = np.tril(np.ones(same.shape, bool))
+        got = np.asarray(function(document))
+        refuse(
+            got.shape != same.shape,
+            f"For {len(document)} tokens the shape is {got.shape}.",
+            "Rows are queries and columns are keys: (T, T).",
+        )
+        kind = f"The entries are {got.dtype}."
+        refuse(got.dtype != np.bool_, kind, "Masks in this book are boolean.")
+        _refuse_each(
+            got,
+            (~(same & causal), "True and False are swapped.", "Here True = may attend."),
+            (
+                same,
+                "Inside a document, words see the words after them.",
+                "One condition is there. Which property did the triangle bring?",
+            ),
+            (
+                causal,
+                "The second document still reads the first.",
+                "Compare the document number of the query with that of the key.",
+            ),
+            (
+                same | causal,
+                "Too much is allowed: the two conditions were joined with `or`.",
+                "A pair of words has to pass every condition.",
+            ),
+            (
+                same & causal.T,
+                "The triangle looks forwards.",
+                "Which of the two indices, query or key, must be the larger one?",
+            ),
+        )
+        refuse(
+            not np.array_equal(got, same & causal),
+            "Some pairs are wrong.",
+            "Draw the six tokens 0 0 0 1 1 2 on paper and mark what each row may see.",
+        )
+    return "right: small triangles along the diagonal."
+
+
+@exercise("masks-6")
+def detector(answer: object) -> str:
+    """`f(attend, x)` says whether any output depends on a later token."""
+    function = as_function(answer)
+    x = np.random.default_rng(11).normal(size=(6, 5))
+    lower = np.tril(np.ones((6, 6), bool))
+    middle = lower.copy()
+    middle[1, 3] = True  # one hole, which the last token does not reach
+    last = lower.copy()
+    last[2, 5] = True
+
+    def alarm(attend: Callable[[Array], Array]) -> bool:
+        return bool(function(attend, x))
+
+    honest, hole = alarm(_attend(lower)), alarm(_attend(last))
+    refuse(honest and not hole, "True and False are swapped.", "True means: there is a leak.")
+    refuse(
+        honest,
+        "It raises the alarm for a causal model too.",
+        "When token j changes, output j and those after it may move. Which rows may not?",
+    )
+    refuse(
+        not hole,
+        "It misses a model whose third output reads the last token.",
+        "Is the changed input really different? Do you compare outputs from before and after?",
+    )
+    refuse(
+        not alarm(_attend(middle)),
+        "It misses a leak from token 3 to output 1.",
+        "The last token is one suspect. Who are the others?",
+    )
+    refuse(
+        not alarm(_attend(lower, late=True)),
+        "It misses the model that sets weights to zero after softmax.",
+        "That leak is small and shows in the outputs, not in the weights: mind the tolerance.",
+    )
+    refuse(
+        alarm(lambda z: _attend(lower)(z) + 1e-13 * np.sin(z.sum())),
+        "It raises the alarm over a rounding error of 1e-13.",
+        "Another order of summation may change the last digits: compare with a tolerance.",
+    )
+    return "right: every token has been changed, and no earlier output moved."
+
+
+def _refuse_each(got: Array, *mistakes: tuple[object, str, str]) -> None:
+    for wrong, mistake, hint in mistakes:
+        refuse(close(got, wrong, 1e-3), mistake, hint)
+
+
+def _attend(allowed: Array, late: bool = False) -> Callable[[Array], Array]:
+    def attend(x: Array) -> Array:
+        e = np.exp(x @ x.T / 5)  # (T, S)
+        counted = e if late else np.where(allowed, e, 0.0)
+        out: Array = np.where(allowed, e, 0.0) / counted.sum(-1, keepdims=True) @ x
+        return out
+
+    return attend
