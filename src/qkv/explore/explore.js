@@ -1,0 +1,5 @@
+function render({ model, el }) {
+  el.append(model.get("title"));
+}
+
+export default { render };

@@ -1,0 +1,90 @@
+"""Widget state as a notebook stores it: stable, ordered, without the text of the front end."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+JSON: TypeAlias = dict[str, Any]
+STATE = "application/vnd.jupyter.widget-state+json"
+VIEW = "application/vnd.jupyter.widget-view+json"
+REFERENCE = re.compile(r'"IPY_MODEL_([^"]+)"')
+# The book loads the drawing module once for all pages. In JupyterLab a stored explorer has no
+# module to draw with until its cell has run, so it says so.
+UNRUN = "export default { render: ({ el }) => el.append('Run this cell to draw the picture.') };"
+
+
+def stored_notebook(notebook: JSON) -> JSON:
+    """A copy of the notebook whose widget ids count up in reading order.
+
+    Running it on its own result changes nothing.
+
+    Args:
+        notebook: parsed .ipynb, as a dict or a NotebookNode.
+    Returns:
+        The same with `metadata.widgets` and every widget view's `model_id` rewritten.
+    """
+    result = copy.deepcopy(notebook)
+    views = list(widget_views(result))
+    stored = result["metadata"].get("widgets", {}).get(STATE)
+    if not stored:
+        return result
+    names = number(stored["state"], [view["model_id"] for view in views])
+    result["metadata"]["widgets"] = {STATE: stored_state(stored, names)}
+    for view in views:
+        view["model_id"] = names.get(view["model_id"], view["model_id"])
+    return result
+
+
+def widget_views(notebook: JSON) -> Iterable[JSON]:
+    """Every widget view among the outputs, in reading order."""
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", []):
+            if VIEW in output.get("data", {}):
+                yield output["data"][VIEW]
+
+
+def number(models: JSON, roots: Iterable[str]) -> dict[str, str]:
+    """New ids for all that the shown widgets need: what they refer to, and links between them."""
+    order: dict[str, None] = {}
+
+    def visit(model_id: str) -> None:
+        if model_id in models and model_id not in order:
+            order[model_id] = None
+            for child in REFERENCE.findall(json.dumps(models[model_id]["state"], sort_keys=True)):
+                visit(child)
+
+    for root in roots:
+        visit(root)
+    shown = set(order)
+    links = [key for key, model in models.items() if "Link" in model["model_name"]]
+    ends = {key: REFERENCE.findall(json.dumps(models[key]["state"])) for key in links}
+    place = {key: i for i, key in enumerate(order)}
+    for key in sorted(links, key=lambda link: [place.get(end, -1) for end in ends[link]]):
+        if set(ends[key]) <= shown:
+            visit(key)
+    return {old: f"widget-{i:04}" for i, old in enumerate(order, start=1)}
+
+
+def stored_state(stored: JSON, names: dict[str, str] | None = None) -> JSON:
+    """The state block with new ids, sorted keys, and no front-end text or empty settings."""
+    models = stored["state"]
+    names = number(models, models) if names is None else names
+    kept = {names[old]: without_text(models[old]) for old in models if old in names}
+    renamed = REFERENCE.sub(
+        lambda found: f'"IPY_MODEL_{names.get(found[1], found[1])}"', json.dumps(kept)
+    )
+    result: JSON = json.loads(json.dumps({**stored, "state": json.loads(renamed)}, sort_keys=True))
+    return result
+
+
+def without_text(model: JSON) -> JSON:
+    """One model without `_css`, with a stub for `_esm`, and without settings that are None."""
+    state = {key: value for key, value in model["state"].items() if value is not None}
+    state.pop("_css", None)
+    if "_esm" in state:
+        state["_esm"] = UNRUN
+    return {**model, "state": state}
