@@ -1,0 +1,141 @@
+"""Run the chapters and store what they print, always in the same form.
+
+    python tools/run_notebooks.py            every chapter, in place
+    python tools/run_notebooks.py masks      one
+    python tools/run_notebooks.py --check    run, say which would change, write nothing
+
+A second run changes no byte. A notebook that raises is named, and its file stays as it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+from qkv.explore.stored import stored_notebook
+
+CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+CELL_SECONDS = 600
+
+
+class NotebookError(Exception):
+    """A notebook that cannot be run, in words for the author."""
+
+
+def execute(path: Path) -> Any:
+    """The notebook of `path` with fresh outputs, from a kernel of this Python."""
+    notebook = nbformat.read(path, as_version=4)
+    at = {"cell": "before its first cell"}
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_SECONDS,
+        kernel_name="python3",
+        record_timing=False,
+        resources={"metadata": {"path": str(path.parent)}},
+        on_cell_start=lambda cell, cell_index: at.update(cell=f"in cell {cell.id}"),
+    )
+    try:
+        return client.execute()
+    except CellExecutionError as error:
+        raise NotebookError(f"{path.name}: {at['cell']}: {error.ename}: {error.evalue}") from None
+    except CellTimeoutError:
+        raise NotebookError(
+            f"{path.name}: {at['cell']}: still running after {CELL_SECONDS} s"
+        ) from None
+    except DeadKernelError:
+        raise NotebookError(f"{path.name}: {at['cell']}: the kernel died") from None
+
+
+def normal_form(notebook: Any) -> str:
+    """The text of a notebook in its one stored form: no timings, no random ids, keys sorted."""
+    notebook = nbformat.from_dict(stored_notebook(notebook))
+    notebook.metadata.kernelspec = KERNEL
+    notebook.metadata.language_info = {"name": "python"}
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+        if cell.cell_type == "code":
+            cell.outputs = merged(cell.outputs)
+    return str(nbformat.writes(notebook, version=4)).rstrip("\n") + "\n"
+
+
+def merged(outputs: Iterable[Any]) -> list[Any]:
+    """Without stderr, and with neighbouring pieces of stdout joined: chunks depend on timing."""
+    kept: list[Any] = []
+    for output in outputs:
+        stream = output.output_type == "stream"
+        if stream and output.name == "stderr":
+            continue
+        if stream and kept and kept[-1].output_type == "stream":
+            kept[-1].text += output.text
+        else:
+            kept.append(output)
+    return kept
+
+
+def chosen(names: Sequence[str], folder: Path) -> list[Path]:
+    """The notebooks meant: all, or those whose file or concept has one of the names."""
+    every = sorted(folder.glob("[0-9][0-9]_*.ipynb"))
+    if not names:
+        return every
+    found = []
+    for name in names:
+        stem = Path(name).stem
+        match = [path for path in every if stem in (path.stem, path.stem[3:])]
+        if not match:
+            known = ", ".join(path.stem for path in every)
+            raise NotebookError(f"There is no chapter {name}. There are: {known}")
+        found += match
+    return found
+
+
+def refresh(path: Path, write: bool) -> bool:
+    """Run one notebook; whether its stored form changed. Writes the whole file or nothing."""
+    text = normal_form(execute(path))
+    changed = text != path.read_text(encoding="utf-8")
+    if changed and write:
+        part = path.with_name(f".{path.name}.part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    return changed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="chapter", help="such as masks or 05_masks")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail on a change")
+    options = parser.parse_args()
+    changes = failures = 0
+    try:
+        for path in chosen(options.names, CHAPTERS):
+            start = time.perf_counter()
+            try:
+                changed = refresh(path, write=not options.check)
+            except NotebookError as error:
+                print(error, file=sys.stderr)
+                failures += 1
+                continue
+            changes += changed
+            said = ("would change" if options.check else "stored anew") if changed else "unchanged"
+            print(f"{path.name}: {said} ({time.perf_counter() - start:.0f} s)", flush=True)
+    except NotebookError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nInterrupted; the notebook that was running is as it was.", file=sys.stderr)
+        return 130
+    return 1 if failures or (options.check and changes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
