@@ -1,0 +1,115 @@
+"""The figures' one style: colours that mean something, tokens on axes, no legends needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import matplotlib
+import numpy as np
+from cycler import cycler
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
+
+# Okabe and Ito 2008: told apart by readers of any colour vision, and never used without a letter.
+COLOURS = {
+    "query": "#0072B2",
+    "key": "#D55E00",
+    "value": "#009E73",
+    "output": "#CC79A7",
+    "ink": "#2B2F5B",
+    "ochre": "#A06A12",
+    "grey": "#6B7280",
+}
+# explore.css holds the same stops, so a figure and an explorer on one page agree.
+WEIGHTS = LinearSegmentedColormap.from_list("qkv-weights", ["#F7F7FB", "#8D93C0", "#1E1B4B"])
+SCORES = LinearSegmentedColormap.from_list(
+    "qkv-scores", ["#7A4A00", "#D6A65C", "#F7F7FB", "#8D93C0", "#1E1B4B"]
+)
+
+
+def style() -> None:
+    """Set matplotlib's defaults for the rest of the notebook."""
+    matplotlib.rcParams.update(
+        {
+            "figure.figsize": (6.5, 3.2),
+            "figure.dpi": 110,
+            "savefig.dpi": 110,
+            "figure.facecolor": "white",  # opaque: the same card on a light and a dark page
+            "figure.constrained_layout.use": True,
+            "font.size": 11,
+            "axes.titlesize": 11,
+            "axes.titlelocation": "left",
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.edgecolor": COLOURS["grey"],
+            "axes.grid": False,
+            "axes.prop_cycle": cycler(
+                color=[COLOURS["ink"], COLOURS["ochre"], COLOURS["grey"]],
+                linestyle=["-", "--", ":"],
+            ),
+            "lines.linewidth": 1.8,
+        }
+    )
+
+
+def heatmap(
+    ax: Axes,
+    values: ArrayLike,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    kind: Literal["weights", "scores"] = "weights",
+    numbers: bool = True,
+) -> None:
+    """Draw a matrix with a token at every row and column, and its number in every cell.
+
+    Args:
+        ax: where to draw.
+        values: (n, m); -inf is drawn blank with the sign in it.
+        rows: n tokens.
+        columns: m tokens.
+        kind: "weights" are coloured from 0 to 1, "scores" on either side of 0.
+        numbers: whether to print them in the cells.
+    """
+    matrix = np.asarray(values, dtype=float)
+    finite = matrix[np.isfinite(matrix)]
+    largest = 1.0 if kind == "weights" else max(float(np.abs(finite).max(initial=0)), 1e-9)
+    lowest, scale = (0.0, WEIGHTS) if kind == "weights" else (-largest, SCORES)
+    shown = np.ma.masked_invalid(matrix)
+    ax.imshow(shown, cmap=scale, vmin=lowest, vmax=largest, aspect="equal")
+    tokens_on(ax, rows, columns)
+    if numbers:
+        for (i, j), value in np.ndenumerate(matrix):
+            shade = scale((value - lowest) / (largest - lowest)) if np.isfinite(value) else "w"
+            ax.text(j, i, number(value), ha="center", va="center", size=9, color=over(shade))
+
+
+def tokens_on(ax: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
+    """Label every row on the left and every column above, without ticks or a frame."""
+    ax.set_xticks(range(len(columns)), columns, rotation=45, ha="left", rotation_mode="anchor")
+    ax.set_yticks(range(len(rows)), rows)
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+
+
+def number(value: float) -> str:
+    """Two decimals, a true minus sign, and −∞ where a mask has been."""
+    if np.isneginf(value):
+        return "−∞"
+    return f"{value:.2f}".replace("-", "−")
+
+
+def over(colour: ColorType) -> str:
+    """Black or white, whichever is read more easily on `colour` (WCAG relative luminance)."""
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)
+    )
+    return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "white"
+
+
+__all__ = ["COLOURS", "SCORES", "WEIGHTS", "heatmap", "number", "over", "style"]
