@@ -1,0 +1,17 @@
+"""Attention: scores become weights, weights mix values."""
+
+from qkv.numpy.attention.additive import additive_attention, additive_attention_backward
+from qkv.numpy.attention.scaled_dot_product import (
+    scaled_dot_product_attention,
+    scaled_dot_product_attention_backward,
+)
+from qkv.numpy.attention.softmax import softmax, softmax_backward
+
+__all__ = [
+    "additive_attention",
+    "additive_attention_backward",
+    "scaled_dot_product_attention",
+    "scaled_dot_product_attention_backward",
+    "softmax",
+    "softmax_backward",
+]

@@ -1,0 +1,100 @@
+"""Attention by a learnt score, the older kind."""
+
+import numpy as np
+
+from qkv.numpy.attention.scaled_dot_product import sum_to
+from qkv.numpy.attention.softmax import Floats, softmax, softmax_backward
+from qkv.numpy.masks import Bools
+from qkv.shapes import check_additive, check_attention, check_gradient
+
+__all__ = ["additive_attention", "additive_attention_backward"]
+
+
+def additive_attention(
+    q: Floats,
+    k: Floats,
+    v: Floats,
+    w_q: Floats,
+    w_k: Floats,
+    w_s: Floats,
+    *,
+    mask: Bools | None = None,
+    bias: Floats | None = None,
+) -> tuple[Floats, Floats]:
+    """Mix values by a learnt score: softmax(w_s · tanh(q w_q + k w_k) + bias) v.
+
+    Args:
+        q: (B, H, T, d_q) queries; any number of leading axes, also none.
+        k: (B, H, S, d_k) keys; d_k may differ from d_q.
+        v: (B, H, S, d_v) values.
+        w_q, w_k, w_s: (d_q, d_a), (d_k, d_a) and (d_a,) parameters of the score.
+        mask: bool, broadcast to (B, H, T, S); True = may attend.
+        bias: float, broadcast to (B, H, T, S); added to the scores.
+    Returns:
+        (B, H, T, d_v) mixed values, and the (B, H, T, S) weights.
+        A query that may attend to no key gets zeros.
+    Raises:
+        ValueError: shapes or dtypes do not fit together.
+    Source: Bahdanau, Cho and Bengio 2015, appendix A.1.2.
+    """
+    check_attention("additive_attention", q, k, v, mask, bias, width="d_q")
+    check_additive("additive_attention", q, k, w_q, w_k, w_s)
+    scores = _hidden(q, k, w_q, w_k) @ w_s  # (B, H, T, S)
+    if bias is not None:
+        scores += bias
+    if mask is not None:
+        np.copyto(scores, -np.inf, where=~mask)
+    weights = softmax(scores)  # (B, H, T, S)
+    return weights @ v, weights  # (B, H, T, d_v)
+
+
+def _hidden(q: Floats, k: Floats, w_q: Floats, w_k: Floats) -> Floats:
+    """The layer under the additive score, one vector for each pair: tanh(q w_q + k w_k)."""
+    queries = (q @ w_q)[..., :, None, :]  # (B, H, T, 1, d_a)
+    keys = (k @ w_k)[..., None, :, :]  # (B, H, 1, S, d_a)
+    return np.tanh(queries + keys)  # (B, H, T, S, d_a)
+
+
+def additive_attention_backward(
+    dout: Floats,
+    q: Floats,
+    k: Floats,
+    v: Floats,
+    w_q: Floats,
+    w_k: Floats,
+    w_s: Floats,
+    *,
+    mask: Bools | None = None,
+    bias: Floats | None = None,
+) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats | None]:
+    """Push a gradient through additive attention.
+
+    Args:
+        dout: (B, H, T, d_v) gradient with respect to the output.
+        q, k, v, w_q, w_k, w_s, mask, bias: as the forward took them.
+    Returns:
+        Gradients in the shapes of q, k, v, w_q, w_k, w_s and bias; the last is None without a bias.
+    Raises:
+        ValueError: shapes or dtypes do not fit together.
+    """
+    call = "additive_attention_backward"
+    check_attention(call, q, k, v, mask, bias, width="d_q")
+    check_additive(call, q, k, w_q, w_k, w_s)
+    check_gradient(call, dout, q, k, v)
+    _, weights = additive_attention(q, k, v, w_q, w_k, w_s, mask=mask, bias=bias)
+    hidden = _hidden(q, k, w_q, w_k)  # (B, H, T, S, d_a)
+    dv = weights.mT @ dout  # (B, H, S, d_v)
+    dscores = softmax_backward(dout @ v.mT, weights)  # (B, H, T, S)
+    dsum = dscores[..., None] * w_s * (1 - hidden**2)  # (B, H, T, S, d_a)
+    dqueries, dkeys = dsum.sum(-2), dsum.sum(-3)  # (B, H, T, d_a), (B, H, S, d_a)
+    dq = dqueries @ w_q.T  # (B, H, T, d_q)
+    dk = dkeys @ w_k.T  # (B, H, S, d_k)
+    dw_q = _rows(q).T @ _rows(dqueries)  # (d_q, d_a)
+    dw_k = _rows(k).T @ _rows(dkeys)  # (d_k, d_a)
+    dw_s = _rows(hidden).T @ dscores.reshape(-1)  # (d_a,)
+    return dq, dk, dv, dw_q, dw_k, dw_s, None if bias is None else sum_to(dscores, bias.shape)
+
+
+def _rows(x: Floats) -> Floats:
+    """All vectors of a batch under one another: parameters are shared, so their gradients add."""
+    return x.reshape(-1, x.shape[-1])

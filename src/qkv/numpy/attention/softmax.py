@@ -1,0 +1,51 @@
+"""From scores to weights."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qkv.shapes import check_axis, check_floats, check_softmax_gradient
+
+__all__ = ["softmax", "softmax_backward"]
+
+Floats = NDArray[np.floating[Any]]
+
+
+def softmax(x: Floats, axis: int = -1) -> Floats:
+    """Turn scores into weights: exp(x) / Σ exp(x) along an axis.
+
+    Args:
+        x: scores of any shape; −∞ gets weight 0.
+        axis: the axis that sums to 1; a slice of nothing but −∞ becomes zeros.
+    Returns:
+        Weights in the shape and dtype of x.
+    Raises:
+        ValueError: x is no float array, or has no such axis.
+    """
+    check_floats("softmax", x=x)
+    check_axis("softmax", x, axis)
+    # The lowest finite number stands in for the peak of an empty slice: −∞ − (−∞) would be NaN.
+    peak = x.max(axis, keepdims=True, initial=np.finfo(x.dtype).min)
+    weights: Floats = x - peak
+    np.exp(weights, out=weights)
+    # The peak alone gives 1, so only an empty slice, which has the sum 0, is touched.
+    weights /= np.maximum(weights.sum(axis, keepdims=True), 1)
+    return weights
+
+
+def softmax_backward(dout: Floats, weights: Floats, axis: int = -1) -> Floats:
+    """Push a gradient through softmax: w · (dout − Σ dout · w).
+
+    Args:
+        dout: gradient of the loss with respect to the weights.
+        weights: what `softmax` returned, in the same shape.
+        axis: the axis that `softmax` summed over.
+    Returns:
+        Gradient with respect to the scores, in the same shape.
+    Raises:
+        ValueError: dout and weights differ in shape or dtype.
+    """
+    check_softmax_gradient("softmax_backward", dout, weights, axis)
+    mean: Floats = (dout * weights).sum(axis, keepdims=True)
+    return weights * (dout - mean)

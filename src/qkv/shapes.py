@@ -1,0 +1,208 @@
+"""Shape checks in pure Python: both rooms refuse the same input in the same words.
+
+A message names the call, the expected symbols with their values, what came, and the mend.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+
+
+class Array(Protocol):
+    """What a NumPy array and a torch tensor have in common here."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> Any: ...
+
+
+def kind(x: object) -> str:
+    """The dtype without its room, "float32", or the type of what is no array."""
+    return str(getattr(x, "dtype", type(x).__name__)).removeprefix("torch.")
+
+
+def listed(items: Iterable[int | str]) -> str:
+    """(2, 3, S, 5): a tuple as Python prints it, with its symbols unquoted."""
+    words = [str(item) for item in items]
+    return f"({words[0]},)" if len(words) == 1 else f"({', '.join(words)})"
+
+
+def axes_of(x: Array) -> tuple[str, ...]:
+    """The symbols for the axes before the last two."""
+    return {2: (), 3: ("B",), 4: ("B", "H")}.get(len(x.shape), ("...",))
+
+
+def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape that all of these broadcast to, or None."""
+    result = []
+    for axis in range(-max(map(len, shapes)), 0):
+        sizes = {shape[axis] for shape in shapes if len(shape) >= -axis} - {1}
+        if len(sizes) > 1:
+            return None
+        result.append(sizes.pop() if sizes else 1)
+    return tuple(result)
+
+
+def check_shape(
+    call: str,
+    name: str,
+    x: Array,
+    symbols: tuple[str, ...],
+    sizes: tuple[int | str, ...],
+    mend: str,
+) -> None:
+    """Refuse x unless its shape is `sizes`; a string among them stands for any size."""
+    fits = len(x.shape) == len(sizes) and all(
+        isinstance(size, str) or size == came for size, came in zip(sizes, x.shape, strict=True)
+    )
+    if not fits:
+        expected = f"{listed(symbols)} = {listed(sizes)}"
+        raise ValueError(f"{call}: {name} must be {expected}, got {listed(x.shape)}: {mend}")
+
+
+def check_floats(call: str, **arrays: Array | None) -> None:
+    """Refuse what is no float array, and two float types in one call."""
+    first, wanted = "", ""
+    for name, x in arrays.items():
+        if x is None:
+            continue
+        came = kind(x)
+        if not hasattr(x, "shape") or came not in FLOATS:
+            raise ValueError(f"{call}: {name} must be a float array, got {came}: convert it first")
+        if wanted and came != wanted:
+            raise ValueError(
+                f"{call}: {name} must be {wanted} as {first} is, got {came}: convert it"
+            )
+        first, wanted = first or name, came
+
+
+def check_axis(call: str, x: Array, axis: int) -> None:
+    """Refuse an axis that x does not have."""
+    n = len(x.shape)
+    if not -n <= axis < n:
+        raise ValueError(
+            f"{call}: axis must be one of the {n} of x = {listed(x.shape)}, got {axis}: keys are -1"
+        )
+
+
+def check_mask(call: str, name: str, mask: Array) -> None:
+    """Refuse a mask that is not boolean: 0 and 1 do not say which of the two may attend."""
+    if not hasattr(mask, "shape") or kind(mask) != "bool":
+        mend = "True = may attend, so write mask == 1 where 1 means keep"
+        raise ValueError(f"{call}: {name} must be a bool array, got {kind(mask)}: {mend}")
+
+
+def check_masks(call: str, *masks: Array) -> None:
+    """Refuse masks that are not boolean or do not broadcast against one another."""
+    for n, mask in enumerate(masks, start=1):
+        check_mask(call, f"mask {n}", mask)
+    if masks and broadcast(*(mask.shape for mask in masks)) is None:
+        came = " and ".join(listed(mask.shape) for mask in masks)
+        mend = "check T and S, and keep axes of length 1"
+        raise ValueError(f"{call}: masks must broadcast to (B, H, T, S), got {came}: {mend}")
+
+
+def check_causal(call: str, T: int, S: int) -> None:
+    """Refuse more queries than keys, and sizes that are no counts."""
+    if not (hasattr(T, "__index__") and hasattr(S, "__index__") and T >= 0):
+        raise ValueError(f"{call}: T and S must be counts, got {T} and {S}: pass len(tokens)")
+    if T > S:
+        mend = "the queries are the last T of the S positions"
+        raise ValueError(f"{call}: T must be at most S = {S}, got {T}: {mend}")
+
+
+def check_ids(call: str, ids: Array) -> None:
+    """Refuse token ids that are no whole numbers, or are not (B, S)."""
+    if not hasattr(ids, "shape") or not kind(ids).startswith(("int", "uint")):
+        raise ValueError(f"{call}: ids must be an integer array, got {kind(ids)}: pass token ids")
+    if len(ids.shape) != 2:
+        mend = "one sentence is a batch of one, ids[None, :]"
+        raise ValueError(f"{call}: ids must be (B, S), got {listed(ids.shape)}: {mend}")
+
+
+def check_attention(
+    call: str,
+    q: Array,
+    k: Array,
+    v: Array,
+    mask: Array | None,
+    bias: Array | None,
+    *,
+    causal: bool = False,
+    width: str = "d_k",
+) -> None:
+    """Refuse queries, keys, values, mask and bias that do not fit together.
+
+    `width` is the symbol for the width of a query: "d_k" where the keys must share it.
+    """
+    check_floats(call, q=q, k=k, v=v, bias=bias)
+    came = listed(q.shape)
+    if len(q.shape) < 2:
+        mend = "one query is a sequence of one, q[None, :]"
+        raise ValueError(f"{call}: q must be (..., T, {width}), got {came}: {mend}")
+    *axes, T, d = q.shape
+    if d == 0:
+        mend = "check W_q's output width"
+        raise ValueError(f"{call}: {width} must be at least 1, got q = {came}: {mend}")
+    names = axes_of(q)
+
+    def mend_for(x: Array, mend: str) -> str:
+        shared = len(x.shape) == len(q.shape) and x.shape[:-2] == tuple(axes)
+        return mend if shared else "q, k and v share all axes but the last two"
+
+    d_k = d if width == "d_k" else "d_k"
+    mend = mend_for(k, "check W_k's output width")
+    check_shape(call, "k", k, (*names, "S", "d_k"), (*axes, "S", d_k), mend)
+    S = k.shape[-2]
+    mend = mend_for(v, "each key has one value")
+    check_shape(call, "v", v, (*names, "S", "d_v"), (*axes, S, "d_v"), mend)
+
+    if mask is not None:
+        check_mask(call, "mask", mask)
+    scores = (*axes, T, S)
+    for name, x in (("mask", mask), ("bias", bias)):
+        if x is not None and broadcast(x.shape, scores) != scores:
+            expected = f"{listed((*names, 'T', 'S'))} = {listed(scores)}"
+            mend = "a padding mask is (B, 1, 1, S), a causal one (1, 1, T, S)"
+            if len(x.shape) > len(scores):
+                mend = f"drop the leading axes of {name}"
+            raise ValueError(
+                f"{call}: {name} must broadcast to {expected}, got {listed(x.shape)}: {mend}"
+            )
+    if causal:
+        check_causal(call, T, S)
+
+
+def check_additive(call: str, q: Array, k: Array, w_q: Array, w_k: Array, w_s: Array) -> None:
+    """Refuse projections of additive attention that do not fit q, k and one another."""
+    check_floats(call, q=q, w_q=w_q, w_k=w_k, w_s=w_s)
+    d_q, d_k = q.shape[-1], k.shape[-1]
+    check_shape(call, "w_q", w_q, ("d_q", "d_a"), (d_q, "d_a"), "its rows are the width of q")
+    d_a = w_q.shape[1]
+    check_shape(
+        call, "w_k", w_k, ("d_k", "d_a"), (d_k, d_a), "w_q and w_k share their output width"
+    )
+    check_shape(call, "w_s", w_s, ("d_a",), (d_a,), "w_s is one vector as wide as w_q's output")
+
+
+def check_gradient(
+    call: str, dout: Array, q: Array, k: Array, v: Array, weights: Array | None = None
+) -> None:
+    """Refuse an upstream gradient, or kept weights, that are not of this forward call."""
+    check_floats(call, q=q, dout=dout, weights=weights)
+    names = axes_of(q)
+    sizes = (*q.shape[:-1], v.shape[-1])
+    check_shape(call, "dout", dout, (*names, "T", "d_v"), sizes, "dout has the output's shape")
+    if weights is not None:
+        sizes = (*q.shape[:-1], k.shape[-2])
+        check_shape(call, "weights", weights, (*names, "T", "S"), sizes, "pass the forward's own")
+
+
+def check_softmax_gradient(call: str, dout: Array, weights: Array, axis: int) -> None:
+    """Refuse an upstream gradient that is not shaped like the weights."""
+    check_floats(call, weights=weights, dout=dout)
+    check_axis(call, weights, axis)
+    mend = "pass what softmax returned"
+    check_shape(call, "dout", dout, ("like weights",), tuple(weights.shape), mend)

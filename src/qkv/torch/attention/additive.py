@@ -1,0 +1,49 @@
+"""Attention by a learnt score, the older kind."""
+
+import torch
+from torch import Tensor
+
+from qkv.shapes import check_additive, check_attention
+from qkv.torch.attention.softmax import softmax
+
+__all__ = ["additive_attention"]
+
+
+def additive_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    w_q: Tensor,
+    w_k: Tensor,
+    w_s: Tensor,
+    *,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Mix values by a learnt score: softmax(w_s · tanh(q w_q + k w_k) + bias) v.
+
+    Args:
+        q: (B, H, T, d_q) queries; any number of leading axes, also none.
+        k: (B, H, S, d_k) keys; d_k may differ from d_q.
+        v: (B, H, S, d_v) values.
+        w_q, w_k, w_s: (d_q, d_a), (d_k, d_a) and (d_a,) parameters of the score.
+        mask: bool, broadcast to (B, H, T, S); True = may attend.
+        bias: float, broadcast to (B, H, T, S); added to the scores.
+    Returns:
+        (B, H, T, d_v) mixed values, and the (B, H, T, S) weights.
+        A query that may attend to no key gets zeros.
+    Raises:
+        ValueError: shapes or dtypes do not fit together.
+    Source: Bahdanau, Cho and Bengio 2015, appendix A.1.2.
+    """
+    check_attention("additive_attention", q, k, v, mask, bias, width="d_q")
+    check_additive("additive_attention", q, k, w_q, w_k, w_s)
+    queries = (q @ w_q)[..., :, None, :]  # (B, H, T, 1, d_a)
+    keys = (k @ w_k)[..., None, :, :]  # (B, H, 1, S, d_a)
+    scores = torch.tanh(queries + keys) @ w_s  # (B, H, T, S)
+    if bias is not None:
+        scores = scores + bias
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = softmax(scores)  # (B, H, T, S)
+    return weights @ v, weights  # (B, H, T, d_v)

@@ -1,0 +1,26 @@
+"""From scores to weights."""
+
+import torch
+from torch import Tensor
+
+from qkv.shapes import check_axis, check_floats
+
+__all__ = ["softmax"]
+
+
+def softmax(x: Tensor, axis: int = -1) -> Tensor:
+    """Turn scores into weights: exp(x) / Σ exp(x) along an axis.
+
+    Args:
+        x: scores of any shape; −∞ gets weight 0.
+        axis: the axis that sums to 1; a slice of nothing but −∞ becomes zeros.
+    Returns:
+        Weights in the shape and dtype of x.
+    Raises:
+        ValueError: x is no float tensor, or has no such axis.
+    """
+    check_floats("softmax", x=x)
+    check_axis("softmax", x, axis)
+    # An empty slice would be NaN, and so would its gradient: let softmax see zeros in its place.
+    empty = torch.isneginf(x).all(axis, keepdim=True)
+    return torch.softmax(x.masked_fill(empty, 0), axis).masked_fill(empty, 0)
