@@ -1,0 +1,64 @@
+"""A stored chapter, and ways to read its cells."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A stored notebook, and what the rest of the house says about its concept."""
+
+    concept: str
+    notebook: Any
+    text: str
+    rows: Mapping[str, frozenset[str]]  # each row of the sources: the chapters that owe it
+    exercises: frozenset[str]  # those that qkv.exercises knows for this concept
+    package: frozenset[str]  # the public names of qkv.numpy
+
+    @cached_property
+    def code(self) -> list[Any]:
+        return [cell for cell in self.notebook.cells if cell.cell_type == "code"]
+
+
+def tree(cell: Any) -> ast.Module:
+    """The cell's syntax; empty for a cell that is no plain Python (another rule says so)."""
+    try:
+        return ast.parse(str(cell.source))
+    except SyntaxError:
+        return ast.Module([], [])
+
+
+def tags(cell: Any) -> set[str]:
+    return set(cell.metadata.get("tags", []))
+
+
+def asserts(cell: Any) -> bool:
+    return any(isinstance(node, ast.Assert) for node in ast.walk(tree(cell)))
+
+
+def checked(cell: Any) -> list[str]:
+    """The exercises that the cell hands to `check`."""
+    calls = [node for node in ast.walk(tree(cell)) if isinstance(node, ast.Call)]
+    return [
+        call.args[0].value
+        for call in calls
+        if isinstance(call.func, ast.Name) and call.func.id == "check" and call.args
+        if isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, str)
+    ]
+
+
+def plain_texts(cell: Any) -> list[str]:
+    return [output.get("data", {}).get("text/plain", "") for output in cell.outputs]
+
+
+def views(cell: Any) -> list[str]:
+    """The widgets shown by the cell, by id."""
+    shown = [output.get("data", {}).get(VIEW) for output in cell.outputs]
+    return [view["model_id"] for view in shown if view]

@@ -1,0 +1,66 @@
+"""Rules on how a chapter is stored: run in order, nothing excused, always the same bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tools.notebook_rules.chapter import Chapter, plain_texts, tree, views
+from tools.run_notebooks import normal_form
+
+EXCUSES = re.compile(r"#\s*(NBVAL_|PYTEST_VALIDATE_)|^\s*[%!]|get_ipython\(", re.MULTILINE)
+LEFTOVER = re.compile(r"^\[?<(Axes|matplotlib)|^\[?Text\(|^Axes\(| at 0x[0-9a-f]+")
+STATE = "application/vnd.jupyter.widget-state+json"
+
+
+def ran_in_order(chapter: Chapter) -> Iterator[str]:
+    """nbval compares nothing in a cell whose count is null."""
+    for place, cell in enumerate(chapter.code, start=1):
+        if cell.execution_count != place:
+            yield f"{cell.id}: execution count is {cell.execution_count}, expected {place}"
+
+
+def no_errors(chapter: Chapter) -> Iterator[str]:
+    for cell in chapter.code:
+        if any(output.output_type == "error" for output in cell.outputs):
+            yield f"{cell.id}: an error is stored"
+
+
+def nothing_excused(chapter: Chapter) -> Iterator[str]:
+    for cell in chapter.code:
+        if EXCUSES.search(cell.source):
+            yield f"{cell.id}: a magic or a marker that nbval obeys"
+        if cell.source.rstrip().endswith(";"):
+            yield f"{cell.id}: a trailing ';' does not silence a cell under nbval, write _ = ..."
+        elif cell.source.strip() and not tree(cell).body:
+            yield f"{cell.id}: not plain Python"
+
+
+def no_leftovers(chapter: Chapter) -> Iterator[str]:
+    """What a drawing call returns, or an address, tells a reader nothing."""
+    for cell in chapter.code:
+        for text in plain_texts(cell):
+            if LEFTOVER.search(text):
+                yield f"{cell.id}: prints {text[:30]!r}"
+
+
+def stable_ids(chapter: Chapter) -> Iterator[str]:
+    seen: set[str] = set()
+    for cell in chapter.notebook.cells:
+        if not re.fullmatch(rf"{chapter.concept}-[a-z0-9-]+", cell.id) or cell.id in seen:
+            yield f"{cell.id}: ids look like {chapter.concept}-07, each once"
+        seen.add(cell.id)
+
+
+def widgets_stored(chapter: Chapter) -> Iterator[str]:
+    """The built page draws a widget from its stored state."""
+    block = chapter.notebook.metadata.get("widgets", {}).get(STATE, {"state": {}})
+    for cell in chapter.code:
+        for model in views(cell):
+            if model not in block["state"]:
+                yield f"{cell.id}: shows a widget whose state is not stored"
+
+
+def stored_in_normal_form(chapter: Chapter) -> Iterator[str]:
+    if normal_form(chapter.notebook) != chapter.text:
+        yield f"{chapter.concept}: not as tools/run_notebooks.py stores it: make notebooks"

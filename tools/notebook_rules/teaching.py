@@ -1,0 +1,75 @@
+"""Rules on what a chapter owes its reader: the sources' rows, exercises, an explorer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tools.notebook_rules.chapter import Chapter, asserts, checked, plain_texts, tags
+
+FEWEST_EXERCISES = 4
+TAGS = {"hide-cell", "hide-input", "solution"}
+
+
+def known_tags(chapter: Chapter) -> Iterator[str]:
+    for cell in chapter.notebook.cells:
+        for tag in sorted(tags(cell) - TAGS):
+            if tag.removeprefix("covers-") not in chapter.rows:
+                yield f"{cell.id}: unknown tag {tag}"
+
+
+def covers_rows(chapter: Chapter) -> Iterator[str]:
+    """Each row owed is made good by a code cell that asserts."""
+    covered: set[str] = set()
+    for cell in chapter.notebook.cells:
+        for tag in sorted(tag for tag in tags(cell) if tag.startswith("covers-")):
+            if cell.cell_type != "code" or not asserts(cell):
+                yield f"{cell.id}: {tag} stands on a cell that asserts nothing"
+            else:
+                covered.add(tag.removeprefix("covers-"))
+    owed = {row for row, concepts in chapter.rows.items() if chapter.concept in concepts}
+    for row in sorted(owed - covered):
+        yield f"{chapter.concept}: no cell covers-{row}"
+
+
+def has_exercises(chapter: Chapter) -> Iterator[str]:
+    """Question, unanswered cell, then a folded solution that the check accepts."""
+    found = exercise_cells(chapter, solved=False)
+    solutions = exercise_cells(chapter, solved=True)
+    if len(found) < FEWEST_EXERCISES:
+        yield f"{chapter.concept}: {len(found)} exercises, at least {FEWEST_EXERCISES}"
+    for name in sorted(set(found) ^ chapter.exercises):
+        yield f"{chapter.concept}: {name} is in only one of the chapter and qkv.exercises"
+    headings = "\n".join(c.source for c in chapter.notebook.cells if c.cell_type == "markdown")
+    for name, cell in found.items():
+        if not re.search(rf"^#+ Exercise {re.escape(name)}\b", headings, re.MULTILINE):
+            yield f"{cell.id}: no heading 'Exercise {name}'"
+        if not any(text.startswith(f"○ {name}:") for text in plain_texts(cell)):
+            yield f"{cell.id}: {name} is not stored as unanswered"
+        solution = solutions.get(name)
+        if solution is None or chapter.code.index(solution) < chapter.code.index(cell):
+            yield f"{cell.id}: no solution follows {name}"
+        elif not any(text.startswith(f"✓ {name}:") for text in plain_texts(solution)):
+            yield f"{solution.id}: the solution of {name} is not stored as accepted"
+
+
+def exercise_cells(chapter: Chapter, solved: bool) -> dict[str, Any]:
+    return {
+        name: cell
+        for cell in chapter.code
+        if ("solution" in tags(cell)) == solved
+        for name in checked(cell)
+    }
+
+
+def solutions_folded(chapter: Chapter) -> Iterator[str]:
+    for cell in chapter.code:
+        hidden = cell.metadata.get("jupyter", {}).get("source_hidden", False)
+        if "solution" in tags(cell) and not ("hide-cell" in tags(cell) and hidden):
+            yield f"{cell.id}: a solution in plain sight: tag hide-cell, jupyter.source_hidden"
+
+
+def has_explorer(chapter: Chapter) -> Iterator[str]:
+    if not any("Explorer(" in text for cell in chapter.code for text in plain_texts(cell)):
+        yield f"{chapter.concept}: no explorer"
