@@ -45,11 +45,10 @@ def no_leftovers(chapter: Chapter) -> Iterator[str]:
 
 
 def stable_ids(chapter: Chapter) -> Iterator[str]:
-    seen: set[str] = set()
+    """nbformat gives a repeated id a random name, so this rule sees that too."""
     for cell in chapter.notebook.cells:
-        if not re.fullmatch(rf"{chapter.concept}-[a-z0-9-]+", cell.id) or cell.id in seen:
+        if not re.fullmatch(rf"{chapter.concept}-[a-z0-9-]+", cell.id):
             yield f"{cell.id}: ids look like {chapter.concept}-07, each once"
-        seen.add(cell.id)
 
 
 def widgets_stored(chapter: Chapter) -> Iterator[str]:
