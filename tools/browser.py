@@ -1,0 +1,36 @@
+"""Which Chromium the browser tests use."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+HOW_TO = (
+    "The browser tests need Chromium. Install it (Debian, Ubuntu: apt-get install chromium;\n"
+    "elsewhere: .venv/bin/python -m playwright install chromium), or say where it is:\n"
+    "make test CHROMIUM=/path/to/chromium"
+)
+
+
+def find_browser() -> str | None:
+    """The CHROMIUM of the environment, else one on the path, else Playwright's own; or None."""
+    named = os.environ.get("CHROMIUM")
+    if named:
+        return shutil.which(named)
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None and sys.platform == "darwin" and MAC.exists():
+        found = str(MAC)
+    return found or playwright_browser()
+
+
+def playwright_browser() -> str | None:
+    """The browser that `playwright install chromium` brought, if it did."""
+    from playwright.sync_api import sync_playwright  # slow to import, and seldom needed
+
+    with sync_playwright() as playwright:
+        path = playwright.chromium.executable_path
+    return path if Path(path).exists() else None

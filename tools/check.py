@@ -1,0 +1,206 @@
+"""Test everything: code, notebooks, pages. `make test` calls this.
+
+    python tools/check.py                     every step
+    python tools/check.py --only lint,unit    some
+
+A failed step does not stop the others. Each one's words are kept in _build/check/, and shown when
+it fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tools.browser import HOW_TO, find_browser
+
+ROOT = Path(__file__).resolve().parent.parent
+LOGS = ROOT / "_build" / "check"
+BOOK = ROOT / "_build" / "html" / "index.html"
+SHOWN = 200  # lines of a failed step's words; the file has them all
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command. `needs` names what must be there: the built book, a browser."""
+
+    name: str
+    title: str
+    command: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+    @property
+    def is_pytest(self) -> bool:
+        return "pytest" in self.command
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a step ended. A step that is not a test run counts as one test."""
+
+    step: Step
+    state: str  # "passed", "failed", "not run"
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+    remark: str = ""
+
+
+def pytest(*arguments: str) -> tuple[str, ...]:
+    return ("-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments)
+
+
+NOTEBOOKS = ("--nbval", "--nbval-current-env", "chapters")
+UNIT = ("tests", "--ignore=tests/browser", "--ignore=tests/test_links.py")
+BUILD = ("-m", "jupyter_book", "build", ".", "--all", "-W", "--keep-going")
+STEPS = (
+    Step("format", "formatting", ("-m", "ruff", "format", "--check", ".")),
+    Step("lint", "lint", ("-m", "ruff", "check", ".")),
+    Step("types", "types", ("-m", "mypy")),
+    Step("html", "the book's build, warnings as errors", BUILD),
+    Step("links", "internal links", pytest("tests/test_links.py"), ("book",)),
+    Step("unit", "unit tests", pytest("-n", "2", *UNIT)),
+    Step("notebooks", "every notebook cell", pytest("-n", "2", "--dist", "loadscope", *NOTEBOOKS)),
+    Step("browser", "pages in a browser", pytest("tests/browser"), ("book", "browser")),
+)
+
+
+def run(step: Step, browser: str | None) -> Outcome:
+    """Run one step to its end, its words going to a file."""
+    reason = lacking(step, browser)
+    if reason:
+        strict = "browser" not in step.needs or bool(os.environ.get("CI"))
+        return Outcome(step, "failed" if strict else "not run", failed=int(strict), remark=reason)
+    report = LOGS / f"{step.name}.xml"
+    report.unlink(missing_ok=True)
+    more = (f"--junitxml={report}",) if step.is_pytest else ()
+    start = time.perf_counter()
+    with (LOGS / f"{step.name}.log").open("w", encoding="utf-8") as log:
+        code = subprocess.call(
+            [sys.executable, *step.command, *more],
+            cwd=ROOT,
+            env={**os.environ, **({"CHROMIUM": browser} if browser else {})},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    seconds = time.perf_counter() - start
+    passed, failed, skipped = (
+        counts(report) if step.is_pytest else (int(not code), int(bool(code)), 0)
+    )
+    if code and not failed:
+        failed = 1  # it broke before or beside its tests
+    return Outcome(step, "failed" if code else "passed", passed, failed, skipped, seconds)
+
+
+def lacking(step: Step, browser: str | None) -> str:
+    """What a step needs and does not have."""
+    if "book" in step.needs and not BOOK.exists():
+        return "there is no built book"
+    if "browser" in step.needs and browser is None:
+        return "no Chromium found"
+    return ""
+
+
+def counts(report: Path) -> tuple[int, int, int]:
+    """Passed, failed and skipped tests of a pytest run; zeros if it wrote no report."""
+    if not report.exists():
+        return 0, 0, 0
+    suite = next(ElementTree.parse(report).iter("testsuite"))
+    total, failures, errors, skipped = (
+        int(suite.get(name, 0)) for name in ("tests", "failures", "errors", "skipped")
+    )
+    failed = min(failures + errors, total)
+    return total - failed - skipped, failed, skipped
+
+
+def run_all(steps: Sequence[Step], console: Console) -> Iterator[Outcome]:
+    """Every step in turn, its progress said."""
+    browser = find_browser() if any("browser" in step.needs for step in steps) else None
+    for number, step in enumerate(steps, start=1):
+        label = f"[{number}/{len(steps)}] {step.title}"
+        with console.status(label) if console.is_terminal else nullcontext():
+            outcome = run(step, browser)
+        console.print(f"{label}: {outcome.state}, {outcome.seconds:.1f} s", markup=False)
+        if outcome.state == "failed" and not outcome.remark:
+            show_log(step, console)
+        yield outcome
+
+
+def show_log(step: Step, console: Console) -> None:
+    path = LOGS / f"{step.name}.log"
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    if len(lines) > SHOWN:
+        console.print(f"(the last {SHOWN} of {len(lines)} lines; all: {path.relative_to(ROOT)})")
+    console.print("\n".join(lines[-SHOWN:]), markup=False, highlight=False, soft_wrap=True)
+
+
+def summarise(outcomes: Sequence[Outcome], console: Console) -> int:
+    """The table, what to mend, and the closing line; the exit status."""
+    table = Table("step", "", "passed", "failed", "skipped", "seconds")
+    colours = {"passed": "green", "failed": "bold red", "not run": "bold yellow"}
+    for outcome in outcomes:
+        state = "NOT RUN" if outcome.state == "not run" else outcome.state
+        numbers = (outcome.passed, outcome.failed, outcome.skipped, f"{outcome.seconds:.1f}")
+        style = colours[outcome.state]
+        table.add_row(outcome.step.title, f"[{style}]{state}[/]", *map(str, numbers))
+    console.print(table)
+    for outcome in outcomes:
+        if outcome.remark:
+            console.print(f"{outcome.step.title}: {outcome.remark}.", style="bold")
+            console.print(HOW_TO if "Chromium" in outcome.remark else "See the build above.")
+    passed, failed, skipped = (
+        sum(getattr(outcome, name) for outcome in outcomes)
+        for name in ("passed", "failed", "skipped")
+    )
+    more = f", {skipped} skipped" if skipped else ""
+    console.print(f"{passed} passed, {failed} failed{more}", highlight=False)
+    return int(any(outcome.state == "failed" for outcome in outcomes))
+
+
+def chosen(names: str | None) -> tuple[Step, ...]:
+    """The steps of a comma-separated list; all without one."""
+    if names is None:
+        return STEPS
+    wanted = names.split(",")
+    known = [step.name for step in STEPS]
+    if unknown := [name for name in wanted if name not in known]:
+        raise argparse.ArgumentTypeError(f"no step {unknown[0]!r}; there are {', '.join(known)}")
+    return tuple(step for step in STEPS if step.name in wanted)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", type=chosen, default=STEPS, metavar="STEP,STEP", dest="steps")
+    options = parser.parse_args()
+    console = Console(width=None if sys.stdout.isatty() else 100)
+    LOGS.mkdir(parents=True, exist_ok=True)
+    outcomes: list[Outcome] = []
+    try:
+        for outcome in run_all(options.steps, console):
+            outcomes.append(outcome)
+    except KeyboardInterrupt:
+        summarise(outcomes, console)
+        console.print("Interrupted: the other steps did not run.")
+        return 130
+    return summarise(outcomes, console)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
