@@ -1,0 +1,213 @@
+"""The exercises of the chapter on queries, keys and values."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import qkv.numpy as qn
+from qkv.exercises.checks import (
+    Wrong,
+    as_array,
+    as_function,
+    as_number,
+    close,
+    exercise,
+    refuse,
+)
+
+ROUNDED = 0.006  # answers worked by hand may be rounded to two places
+
+
+@exercise("attention-1")
+def weights_by_hand(answer: object) -> str:
+    """Softmax of the scores (0, ln 3)."""
+    weights = as_array(answer, shape=(2,))
+    refuse(
+        close(weights, [0, math.log(3)], ROUNDED),
+        "These are the scores themselves.",
+        "A weight is e to the score, divided by something.",
+    )
+    refuse(
+        close(weights, [1, 3], ROUNDED),
+        "The exponentials are right, but they sum to 4.",
+        "Weights share out exactly 1.",
+    )
+    refuse(
+        close(weights, [0, 1], ROUNDED),
+        "You divided the scores by their sum; a softmax takes exponentials first.",
+        "What is e to the power of 0?",
+    )
+    refuse(
+        close(weights, [0.75, 0.25], ROUNDED),
+        "The right numbers, the wrong way round.",
+        "The larger score gets the larger weight.",
+    )
+    refuse(not close(weights, [0.25, 0.75], ROUNDED), "Not these.", "e to the ln 3 is 3.")
+    return "right. A difference of ln 3 between scores is a factor of 3 between weights."
+
+
+@exercise("attention-2")
+def mix_by_hand(answer: object) -> str:
+    """One query, two keys, d_k = 4, values 10 and 0."""
+    mix = as_number(answer)
+
+    def given(score: float) -> float:
+        return 10 / (1 + math.exp(-score))
+
+    refuse(
+        close(mix, given(4), 0.005),
+        "The scores went into the softmax unscaled.",
+        "There is a square root in the formula.",
+    )
+    refuse(
+        close(mix, given(1), 0.005),
+        "You divided the scores by d_k.",
+        "It is the standard deviation that one divides by, not the variance.",
+    )
+    refuse(
+        close(mix, 20) or close(mix, 40),
+        "The score itself multiplied the value: there was no softmax.",
+        "A mix of 10 and 0 lies between 0 and 10.",
+    )
+    refuse(
+        close(mix, 10 / (1 + math.e**2), 0.005),
+        "The weights are swapped.",
+        "Which key does the query agree with?",
+    )
+    refuse(not close(mix, given(2), 0.005), "Not this.", "Score, scale, softmax, mix: in order.")
+    return "right: e²/(e² + 1) of the first value."
+
+
+@exercise("attention-3")
+def same_vector_added(answer: object) -> str:
+    """Which weights move when one vector is added to every key, query, value?"""
+    moves = [bool(x) for x in as_array(answer, shape=(3,))]
+    refuse(
+        moves[2],
+        "The weights never see the values.",
+        "Which of Q, K and V stand inside the softmax?",
+    )
+    refuse(
+        not moves[1],
+        "Adding c to every query does move the weights.",
+        "Word j's score grows by c·k_j. Is that the same for each j?",
+    )
+    refuse(
+        moves[0],
+        "Adding c to every key moves the scores, but not the weights.",
+        "Row i's scores all grow by the same number, q_i·c. What does a softmax do with that?",
+    )
+    return (
+        "right. A softmax sees differences only: what all the keys share is invisible "
+        "(so a bias on the key projection learns nothing)."
+    )
+
+
+@exercise("attention-4")
+def detector(answer: object) -> str:
+    """A function that tells a correct attention from broken ones."""
+    is_right = as_function(answer)
+    refuse(
+        not is_right(_correct),
+        "Your detector refuses a correct attention.",
+        "Compare with a tolerance, and with a result that you are sure of.",
+    )
+    broken = {
+        "no scale": (_unscaled, "Use keys for which dividing by the square root matters: d_k > 1."),
+        "a softmax over the wrong axis": (_wrong_axis, "What do the rows of weights sum to?"),
+        "no softmax at all": (_no_softmax, "A mix of values lies between the values."),
+        "queries and keys swapped": (
+            _swapped,
+            "Let the two be different, and as many as you like.",
+        ),
+    }
+    for slip, (attention, hint) in broken.items():
+        refuse(is_right(attention), f"One broken attention got through: {slip}.", hint)
+    return "right: four faults planted, four found."
+
+
+@exercise("attention-5")
+def build(answer: object) -> str:
+    """Attention from scratch, with any number of leading axes."""
+    attention = as_function(answer)
+    rng = np.random.default_rng(11)
+    q, k, v = (rng.normal(size=shape) for shape in ((5, 3), (7, 3), (7, 2)))
+    got, right = _output(attention(q, k, v)), _correct(q, k, v)
+    refuse(
+        got.shape != right.shape,
+        f"For q {q.shape}, k {k.shape} and v {v.shape} the result has shape {got.shape}.",
+        f"One mix of values for each query: {right.shape}.",
+    )
+    refuse(close(got, _unscaled(q, k, v)), "The scale is missing.", "What is d_k here?")
+    refuse(
+        close(got, _wrong_axis(q, k, v)),
+        "The softmax runs along the queries.",
+        "For one query, the weights of all keys share out 1.",
+    )
+    refuse(
+        not close(got, right), "The shape is right, the numbers are not.", "Compare step by step."
+    )
+    with np.errstate(all="ignore"):
+        large = _output(attention(1e4 * q, k, v))
+    refuse(
+        not close(large, _correct(1e4 * q, k, v)),
+        "Large scores overflow: e to the 10,000 is infinite.",
+        "Subtract a row's largest score first. Why does that change nothing?",
+    )
+    heads = [np.stack([x, 2 * x]) for x in (q, k, v)]
+    axes = "`.T` turns all axes round; `swapaxes(-1, -2)` only the last two. And sum over axis -1."
+    try:
+        batch = _output(attention(*heads))
+    except Wrong as wrong:
+        raise Wrong(f"With a batch axis in front: {wrong.mistake}", axes) from wrong
+    refuse(not close(batch, _correct(*heads)), "With a batch axis in front it goes wrong.", axes)
+    return "right, for one sentence and for a batch."
+
+
+@exercise("attention-6")
+def plain_average(answer: object) -> str:
+    """A query projection with which every word receives the mean of all values."""
+    w_q = as_array(answer, shape=(6, 2))
+    refuse(
+        close(w_q, np.eye(6)[:, :2]),
+        "The identity still asks for something.",
+        "Which query makes all eight scores equal?",
+    )
+    refuse(
+        w_q.size and np.ptp(w_q) == 0 and w_q.any(),
+        "Equal entries are not equal scores.",
+        "Keys differ, so a query that is not zero tells them apart.",
+    )
+    refuse(
+        w_q.any(),
+        "With this projection some word still prefers some key.",
+        "Uniform weights need equal scores for every pair of words.",
+    )
+    return "right: no question, no preference. The plain average is attention that asks nothing."
+
+
+def _output(result: object) -> np.ndarray:
+    return np.asarray(result[0] if isinstance(result, tuple) else result)
+
+
+def _correct(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return qn.scaled_dot_product_attention(q, k, v)[0]
+
+
+def _unscaled(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return qn.scaled_dot_product_attention(q, k, v, scale=1.0)[0]
+
+
+def _wrong_axis(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    return np.asarray(qn.softmax(scores, axis=-2) @ v)
+
+
+def _no_softmax(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return np.asarray(q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1]) @ v)
+
+
+def _swapped(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return _correct(k, q, v) if len(q) == len(k) else _no_softmax(q, k, v)
