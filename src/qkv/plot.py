@@ -26,9 +26,9 @@ COLOURS = {
     "grey": "#6B7280",
 }
 # explore.css holds the same stops, so a figure and an explorer on one page agree.
-WEIGHTS = LinearSegmentedColormap.from_list("qkv-weights", ["#F7F7FB", "#8D93C0", "#1E1B4B"])
+WEIGHTS = LinearSegmentedColormap.from_list("qkv-weights", ["#F7F7FB", "#8187B8", "#1E1B4B"])
 SCORES = LinearSegmentedColormap.from_list(
-    "qkv-scores", ["#7A4A00", "#D6A65C", "#F7F7FB", "#8D93C0", "#1E1B4B"]
+    "qkv-scores", ["#4A2800", "#B07E3F", "#F7F7FB", "#8187B8", "#1E1B4B"]
 )
 
 

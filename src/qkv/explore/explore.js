@@ -1,5 +1,150 @@
+import { bars } from "./bars.js";
+import { panelsAt, pointOf, view } from "./frames.js";
+import { heatmap } from "./heatmap.js";
+import { kernel } from "./kernel.js";
+import { lines } from "./lines.js";
+import { html } from "./svg.js";
+import { table } from "./table.js";
+
+const DRAW = { heatmap, bars, lines, table };
+// What may change from one value to the next without drawing the panel anew.
+const LIVELY = new Set(["arrays", "range", "highlight_row", "mark", "text", "name"]);
+
+function signature(panel, width) {
+  const fixed = Object.entries(panel).filter(([key]) => !LIVELY.has(key));
+  if (panel.kind === "table") return JSON.stringify(panel.header);
+  if (panel.kind === "lines") fixed.push(["x", [...panel.arrays[0]]]);
+  return JSON.stringify([width, fixed]);
+}
+
+// A named place on the page for one panel; the drawing in it is replaced only when its shape is.
+function place(panel, said) {
+  const name = said[panel.name] ?? panel.name;
+  const readout = html("output", { className: "qkv-readout" });
+  const body = html("div", { className: "qkv-body" });
+  const figure = html("figure", { className: "qkv-panel" },
+    html("figcaption", {}, html("span", { textContent: name }), readout), body);
+  figure.dataset.panel = panel.name;
+  figure.dataset.kind = panel.kind;
+  if (panel.shape?.length === 3 || panel.shape?.[0] > 16) figure.classList.add("qkv-wide");
+  let drawn = null;
+  let drawing = null;
+  return { element: figure, update(next) {
+    const wanted = signature(next, body.clientWidth);
+    if (wanted !== drawn) {
+      drawn = wanted;
+      drawing = DRAW[next.kind](next, body.clientWidth, said, (text) => { readout.textContent = text ?? ""; });
+      body.replaceChildren(drawing.element);
+    }
+    const summary = drawing.update(next);
+    drawing.element.setAttribute("aria-label", summary ? `${name}: ${summary}` : name);
+    return summary && `${name}: ${summary}`;
+  } };
+}
+
+// Text that Python formatted: a number stands large, a sentence as a sentence.
+function words(panel, said) {
+  const name = said[panel.name] ?? panel.name;
+  const value = html("span", { className: "qkv-said" });
+  const element = html("p", { className: "qkv-text" }, html("span", { textContent: name }), value);
+  element.dataset.panel = panel.name;
+  element.dataset.kind = "text";
+  return { element, update(next) {
+    value.textContent = next.text;
+    element.classList.toggle("qkv-sentence", next.text.length > 14);
+    return `${name}: ${next.text}`;
+  } };
+}
+
+function layOut(panels, said, into) {
+  let run = null; // numbers that follow each other share a row
+  return panels.map((panel) => {
+    const made = panel.kind === "text" ? words(panel, said) : place(panel, said);
+    if (panel.kind !== "text") run = null;
+    else if (!run) into.append((run = html("div", { className: "qkv-texts qkv-wide" })));
+    (panel.kind === "text" ? run : into).append(made.element);
+    return made;
+  });
+}
+
+// The switch "d_k follows d_model / heads": the leader moves it; a hand on it lets go.
+function follower(model) {
+  const rule = model.get("follow");
+  if (!rule) return [];
+  const [mine, theirs] = [`i_${rule.axis}`, `i_${rule.leader}`];
+  const lead = () => model.get("following") && write(model, mine, rule.places[model.get(theirs)]);
+  const release = () => {
+    if (model.get(mine) !== rule.places[model.get(theirs)]) write(model, "following", false);
+  };
+  return [["change:following", lead], [`change:${theirs}`, lead], [`change:${mine}`, release]];
+}
+
+function write(model, key, value) {
+  if (model.get(key) === value) return;
+  model.set(key, value);
+  model.save_changes();
+}
+
+// Once on the page, the box of controls and picture is one group with one name.
+function adopt(root, title) {
+  const box = root.closest(".qkv-explore") ?? root;
+  box.setAttribute("role", "group");
+  box.setAttribute("aria-label", title);
+  for (const handle of box.querySelectorAll(".noUi-handle, input")) {
+    handle.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take the arrow keys
+  }
+}
+
 function render({ model, el }) {
-  el.append(model.get("title"));
+  const [axes, said, title] = ["axes", "words", "title"].map((key) => model.get(key));
+  const grid = html("div", { className: "qkv-panels" });
+  const note = html("p", { className: "qkv-note", role: "status" });
+  const live = html("output", { className: "qkv-live", ariaLive: "polite" });
+  const root = html("div", { className: "qkv-explorer" }, grid, note, live);
+  root.dataset.source = model.get("source");
+
+  const places = () => axes.map((axis) => Number(model.get(`i_${axis.name}`)));
+  const values = () => Object.fromEntries(axes.map((axis, i) => [axis.name, axis.values[places()[i]]]));
+  const setting = () => axes.map((axis, i) => `${axis.label} ${axis.texts[places()[i]]}`).join(", ");
+
+  let shown = null;
+  let panels = [];
+  function draw() {
+    if (!grid.clientWidth) return; // folded away: drawn when it opens
+    if (!panels.length) panels = layOut(shown, said, grid);
+    const summaries = shown.map((panel, i) => panels[i].update(panel));
+    const main = shown.map((panel, i) => (panel.kind === "text" ? summaries[i] : "")).filter(Boolean);
+    live.textContent = [note.textContent || setting(), ...(main.length ? main : summaries)].join(". ");
+  }
+
+  const off = kernel(model, said, values, (layout, bytes, at) => {
+    layout.ranges = model.get("layout_of").ranges; // off the grid, but on its scales
+    shown = panelsAt(layout, bytes, 0);
+    note.textContent = `${said.computed} ${axes.map((a) => `${a.label} ${at[a.name]}`).join(", ")}`;
+    root.dataset.values = JSON.stringify(at);
+    draw();
+  }, (text) => { note.textContent = text; });
+  root.insertBefore(off.element, note);
+
+  function move() {
+    note.textContent = "";
+    shown = panelsAt(model.get("layout_of"), view(model.get("frames")), pointOf(axes, places()));
+    root.dataset.values = JSON.stringify(values());
+    off.follow(values());
+    draw();
+  }
+
+  const heard = [...follower(model), ...axes.map((axis) => [`change:i_${axis.name}`, move])];
+  for (const [event, act] of heard) model.on(event, act);
+  const size = new ResizeObserver(() => { adopt(root, title); draw(); });
+  el.append(root);
+  move();
+  size.observe(grid);
+  return () => {
+    size.disconnect();
+    off.stop();
+    for (const [event, act] of heard) model.off(event, act);
+  };
 }
 
 export default { render };

@@ -1,0 +1,97 @@
+import { exact, fitting, shown, ticks } from "./numbers.js";
+import { alongRow, positionIn, readable } from "./read.js";
+import { clamp, FONT, label, picture, set, svg, textWidth } from "./svg.js";
+
+const HEIGHT = 140;
+const TOP = 20;
+const WIDEST = 64;
+
+function plan(panel, width) {
+  const [n] = panel.shape;
+  const [low, high] = scale(panel);
+  const numbered = fitting([low, high], Math.min(WIDEST, width / n)) !== undefined;
+  const left = numbered ? 0 : 8 + textWidth(shown(high), FONT);
+  const slot = Math.min(WIDEST, (width - left) / n);
+  const long = Math.max(...panel.labels.map((text) => textWidth(text, FONT)));
+  const numeric = panel.labels.every((text) => !Number.isNaN(Number(text.replace("−", "-"))));
+  const slanted = long > slot - 2 && !numeric && slot >= 11;
+  const every = slanted || long <= slot - 2 ? 1 : Math.ceil((long + 8) / slot);
+  const bottom = slanted ? long * 0.71 + 14 : FONT + 10;
+  return { n, left, slot, slanted, every, numbered, low, high,
+    width: left + n * slot, height: TOP + HEIGHT + bottom };
+}
+
+// Zero is always on the scale: a bar's height is its value.
+function scale(panel) {
+  const [low, high] = panel.limits ?? panel.range ?? [0, 1];
+  return low >= 0 && high <= 0 ? [0, 1] : [Math.min(0, low), Math.max(0, high)];
+}
+
+const yOf = (p, value) =>
+  TOP + HEIGHT * (1 - (clamp(value, p.low, p.high) - p.low) / (p.high - p.low));
+
+function bar(p, text, i) {
+  const middle = p.left + (i + 0.5) * p.slot;
+  const rect = svg("rect", { x: middle - p.slot * 0.36, width: p.slot * 0.72, rx: Math.min(3, p.slot / 6) });
+  const value = svg("text", { x: middle, class: "qkv-amount" });
+  const group = svg("g", { class: "qkv-bar", "data-label": text }, rect, value);
+  const place = p.slanted
+    ? { transform: `translate(${middle + 4},${TOP + HEIGHT + 12}) rotate(-45)`, "text-anchor": "end" }
+    : { x: middle, y: TOP + HEIGHT + FONT + 2, "text-anchor": "middle" };
+  const name = label(i % p.every ? "" : text, place);
+  return { group, rect, value, name };
+}
+
+function levels(p) {
+  return ticks(p.low, p.high, 3, false).flatMap((value) => [
+    svg("line", { class: "qkv-rule", x1: p.left, x2: p.width, y1: yOf(p, value), y2: yOf(p, value) }),
+    label(shown(value), { x: p.left - 6, y: yOf(p, value), "text-anchor": "end" }),
+  ]);
+}
+
+function build(panel, p) {
+  const drawing = picture(Math.ceil(p.width), Math.ceil(p.height));
+  if (panel.role) drawing.dataset.role = panel.role;
+  if (!p.numbered) drawing.append(...levels(p));
+  const bars = panel.labels.map((text, i) => bar(p, text, i));
+  for (const { group, name } of bars) drawing.append(group, name);
+  drawing.append(svg("line", { class: "qkv-base", x1: p.left, x2: p.width, y1: yOf(p, 0), y2: yOf(p, 0) }));
+  return { drawing, bars };
+}
+
+function paint(panel, p, bars) {
+  const values = [...panel.arrays[0]];
+  const decimals = p.numbered ? fitting(values, p.slot) : undefined;
+  bars.forEach(({ group, rect, value }, i) => {
+    const y = yOf(p, Number.isFinite(values[i]) ? values[i] : 0);
+    const [top, bottom] = [Math.min(y, yOf(p, 0)), Math.max(y, yOf(p, 0))];
+    group.dataset.value = exact(values[i]);
+    set(rect, { y: top, height: bottom - top });
+    set(value, { y: values[i] < 0 ? bottom + 12 : top - 6 });
+    const finite = Number.isFinite(values[i]);
+    value.textContent = finite && decimals === undefined ? "" : shown(values[i], decimals);
+  });
+}
+
+const reading = (panel, i) => `${panel.labels[i]}: ${shown(panel.arrays[0][i])}`;
+
+export function bars(first, width, said, say) {
+  const p = plan(first, width);
+  const { drawing, bars: made } = build(first, p);
+  let panel = first;
+  const under = (event) => {
+    const i = Math.floor((positionIn(drawing, event)[0] - p.left) / p.slot);
+    return i >= 0 && i < p.n ? i : null;
+  };
+  const again = readable(drawing, alongRow(p.n), under, (at) => {
+    made.forEach(({ group, name }, i) => [group, name].forEach((e) => e.classList.toggle("qkv-on", i === at)));
+    say(at === null ? null : reading(panel, at));
+  });
+  return { element: drawing, update(next) {
+    panel = next;
+    paint(panel, p, made);
+    again();
+    const values = panel.arrays[0];
+    return `${said.largest} ${reading(panel, values.indexOf(Math.max(...values)))}`;
+  } };
+}

@@ -1,0 +1,144 @@
+import { cellKeys, cellUnder, corner, plan } from "./grid.js";
+import { exact, fitting, shown } from "./numbers.js";
+import { readable } from "./read.js";
+import { clamp, FONT, hatching, label, picture, set, svg } from "./svg.js";
+
+const STRONG = 0.6; // beyond this the cell is dark (light on a dark page), and its number changes
+
+// Position on the colour scale: weights 0..1, scores −1..1 on either side of zero.
+function shade(panel, value) {
+  if (!Number.isFinite(value)) return 0;
+  if (panel.colours === "mask") return 0;
+  if (panel.colours === "weights" && !panel.limits) return clamp(value, 0, 1);
+  const [low, high] = panel.limits ?? panel.range ?? [-1, 1];
+  if (panel.colours === "weights") return clamp((value - low) / (high - low), 0, 1);
+  return clamp(value / Math.max(Math.abs(low), Math.abs(high), 1e-9), -1, 1);
+}
+
+const isHatched = (panel, value) =>
+  !Number.isFinite(value) || (panel.colours === "mask" && !value);
+
+function written(panel, value, decimals) {
+  if (panel.colours === "mask") return value ? "✓" : "";
+  if (!Number.isFinite(value)) return shown(value);
+  return decimals === undefined ? "" : shown(value, decimals);
+}
+
+function cell(p, i, j) {
+  const gap = p.cell > 12 ? 1 : 0.5;
+  const rect = svg("rect", { x: j * p.cell, y: i * p.cell, width: p.cell - gap,
+    height: p.cell - gap, rx: p.cell > 20 ? 3 : 1 });
+  const text = svg("text", { x: (j + 0.5) * p.cell - gap / 2, y: (i + 0.5) * p.cell });
+  const group = svg("g", { class: "qkv-cell", "data-row": i, "data-column": j }, rect, text);
+  return { group, rect, text };
+}
+
+function tokens(panel, p, head, marks) {
+  const keep = (list, k, text, attributes) => {
+    const made = label(text, attributes);
+    (list[k] ??= []).push(made);
+    return made;
+  };
+  const rows = head % p.perRow ? [] : panel.rows.map((text, i) => keep(marks.rows, i, text,
+    { x: -6, y: (i + 0.5) * p.cell, "text-anchor": "end" }));
+  const columns = panel.columns.map((text, j) => keep(marks.columns, j, text, p.upright
+    ? { x: (j + 0.5) * p.cell, y: -FONT + 2, "text-anchor": "middle" }
+    : { transform: `translate(${(j + 0.5) * p.cell},-8) rotate(-45)` }));
+  return p.cell < 9 ? [] : [...rows, ...columns];
+}
+
+function build(panel, p, said) {
+  const drawing = picture(p.width, p.height);
+  const hatch = hatching(drawing);
+  const marks = { cells: [], rows: [], columns: [] };
+  for (let head = 0; head < p.H; head++) {
+    const group = svg("g", { transform: `translate(${corner(p, head)})`, "data-head": head });
+    group.append(...tokens(panel, p, head, marks));
+    if (p.H > 1) group.append(label(`${said.head} ${head + 1}`, { y: FONT - p.top, class: "qkv-head" }));
+    for (let i = 0; i < p.n; i++) for (let j = 0; j < p.m; j++) {
+      marks.cells.push(cell(p, i, j));
+      group.append(marks.cells.at(-1).group);
+    }
+    for (const kind of ["chosen", "across", "down"]) {
+      group.append(svg("rect", { class: `qkv-band qkv-${kind}`, rx: 4 }));
+    }
+    drawing.append(group);
+  }
+  return { drawing, hatch, ...marks };
+}
+
+function paint(panel, p, made) {
+  const values = [...panel.arrays[0]];
+  const decimals = fitting(values, p.cell - 3);
+  made.cells.forEach(({ group, rect, text }, k) => {
+    const [value, v] = [values[k], shade(panel, values[k])];
+    group.dataset.value = exact(value);
+    group.classList.toggle("qkv-strong", Math.abs(v) > STRONG);
+    group.classList.toggle("qkv-minus", v < 0);
+    rect.style.setProperty("--v", Math.abs(v).toFixed(4));
+    rect.style.fill = isHatched(panel, value) ? made.hatch : "";
+    const words = written(panel, value, decimals);
+    if (text.textContent !== words) text.textContent = words;
+  });
+  band(made, "chosen", p, panel.highlight_row ?? null, null);
+}
+
+function band(made, kind, p, row, column) {
+  for (const rect of made.drawing.querySelectorAll(`.qkv-${kind}`)) {
+    rect.style.display = row === null && column === null ? "none" : "";
+    set(rect, row === null
+      ? { x: column * p.cell - 1.5, y: -1.5, width: p.cell + 2, height: p.n * p.cell + 2 }
+      : { x: -1.5, y: row * p.cell - 1.5, width: p.m * p.cell + 2, height: p.cell + 2 });
+  }
+}
+
+function number(panel, value, said) {
+  if (panel.colours === "mask") return said[value ? "allowed" : "blocked"];
+  return shown(value);
+}
+
+function reading(panel, p, [head, i, j], said) {
+  const value = panel.arrays[0][(head * p.n + i) * p.m + j];
+  const where = p.H > 1 ? `${said.head} ${head + 1} · ` : "";
+  return `${where}${panel.rows[i]} → ${panel.columns[j]}: ${number(panel, value, said)}`;
+}
+
+// Point at a cell: its row and its column answer, in every head.
+function point(made, p, place) {
+  const [, i, j] = place ?? [null, null, null];
+  band(made, "across", p, i, null);
+  band(made, "down", p, null, j);
+  const light = (labels, on) => labels.forEach((copies, k) =>
+    copies.forEach((copy) => copy.classList.toggle("qkv-on", k === on)));
+  light(made.rows, i);
+  light(made.columns, j);
+}
+
+function summary(panel, p, said) {
+  const values = panel.arrays[0];
+  const size = `${p.H > 1 ? `${p.H} × ` : ""}${p.n} × ${p.m}`;
+  if (panel.colours === "mask") {
+    return `${size}; ${said.allowed}: ${values.filter((v) => v).length} / ${values.length}`;
+  }
+  const k = values.reduce((best, v, i) => (v > values[best] || Number.isNaN(values[best]) ? i : best), 0);
+  const place = [Math.floor(k / (p.n * p.m)), Math.floor(k / p.m) % p.n, k % p.m];
+  return `${size}; ${said.largest} ${reading(panel, p, place, said)}`;
+}
+
+export function heatmap(first, width, said, say) {
+  const p = plan(first, width);
+  const made = build(first, p, said);
+  let panel = first;
+  const again = readable(made.drawing, cellKeys(p), (event) => cellUnder(p, made.drawing, event),
+    (place) => {
+      point(made, p, place);
+      say(place && reading(panel, p, place, said));
+    });
+  point(made, p, null);
+  return { element: made.drawing, update(next) {
+    panel = next;
+    paint(panel, p, made);
+    again();
+    return summary(panel, p, said);
+  } };
+}

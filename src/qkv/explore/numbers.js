@@ -1,0 +1,62 @@
+import { textWidth } from "./svg.js";
+
+// Numbers for the eye, and numbers for whoever reads the page's source.
+const MINUS = "\u2212";
+
+export function exact(value) {
+  return String(Number.isFinite(value) ? Number(value.toPrecision(4)) : value);
+}
+
+export function shown(value, decimals) {
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : `${MINUS}∞`;
+  const text = decimals === undefined ? short(value) : value.toFixed(decimals);
+  return (/[1-9]/.test(text) ? text : text.replace("-", "")).replaceAll("-", MINUS);
+}
+
+// Four significant digits, and a power of ten only where plain digits would be long.
+function short(value) {
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e6)) return power(value);
+  return String(Number(value.toPrecision(4)));
+}
+
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+function power(value) {
+  const [digits, exponent] = value.toExponential(2).split("e");
+  const raised = [...exponent.replace("+", "")].map((c) => (c === "-" ? "⁻" : RAISED[c])).join("");
+  return `${Number(digits)}×10${raised}`;
+}
+
+// Round steps for an axis: 1, 2 or 5 times a power of ten; decades on a logarithmic one.
+export function ticks(low, high, wanted, log) {
+  return log ? decades(low, high, wanted) : steps(low, high, wanted);
+}
+
+function steps(low, high, wanted) {
+  const rough = (high - low) / Math.max(1, wanted);
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const step = unit * [1, 2, 5, 10].find((factor) => factor * unit >= rough * 0.999);
+  const found = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) {
+    found.push(Number((i * step).toPrecision(12)));
+  }
+  return found;
+}
+
+function decades(low, high, wanted) {
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const every = Math.max(1, Math.ceil((last - first) / Math.max(2, wanted)));
+  const found = [];
+  for (let i = first; i <= last; i += every) found.push(10 ** i);
+  return found.filter((value) => value >= low * 0.999 && value <= high * 1.001);
+}
+
+// How many decimals leave every number narrower than `room`; undefined when none does.
+export function fitting(values, room) {
+  const finite = values.filter(Number.isFinite);
+  const large = finite.some((v) => Math.abs(v) >= 10);
+  const fits = (decimals) => finite.every((v) => textWidth(shown(v, decimals), 11) <= room);
+  return [2, 1, ...(large ? [0] : [])].find(fits);
+}
