@@ -6,7 +6,7 @@ PORT ?= 8000
 CHOSEN := $(if $(filter file,$(origin PYTHON)),,--chosen)
 RUN := .venv/bin/python
 SETUP := $(PYTHON) tools/setup_venv.py
-BUILD := $(RUN) tools/frontend.py && $(RUN) -m jupyter_book build . --all -W --keep-going
+BUILD := $(RUN) tools/frontend.py && $(RUN) tools/build_book.py
 
 .DEFAULT_GOAL := help
 .PHONY: help book html test notebooks mutants bench clean python reader tester
