@@ -17,7 +17,9 @@ def build(book: Path = BOOK, part: Path = PART) -> int:
     shutil.rmtree(part, ignore_errors=True)  # what an interrupted build left
     program = str(Path(sys.executable).with_name("jupyter-book"))
     options = ["--all", "-q", "-W", "-n", "--keep-going", "--path-output", str(part)]
-    status = subprocess.call([program, "build", ".", *options], cwd=ROOT)
+    print("Building the book ...", flush=True)
+    # Warnings and errors come on stderr; its closing words name the folder aside.
+    status = subprocess.call([program, "build", ".", *options], cwd=ROOT, stdout=subprocess.DEVNULL)
     if status:
         return status
     shutil.rmtree(book, ignore_errors=True)
