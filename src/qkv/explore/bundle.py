@@ -41,7 +41,14 @@ def module() -> str:
 
 def script() -> str:
     """What a page loads, from a server or from a file: modules cannot be read from file://."""
-    return f"globalThis.qkvExplore = (() => {{\n{drawing()}\nreturn explore_js;\n}})();\n"
+    text = f"globalThis.qkvExplore = (() => {{\n{drawing()}\nreturn explore_js;\n}})();\n"
+    return light(text)
+
+
+def light(text: str) -> str:
+    """Without indentation, blank lines and whole-line comments: a third less for every reader."""
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("// ")) + "\n"
 
 
 def sheet() -> str:

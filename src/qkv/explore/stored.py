@@ -12,6 +12,7 @@ JSON: TypeAlias = dict[str, Any]
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 REFERENCE = re.compile(r'"IPY_MODEL_([^"]+)"')
+EXPLORER = "qkv.explore.explorer.Explorer"
 # The book loads the drawing module once for all pages. In JupyterLab a stored explorer has no
 # module to draw with until its cell has run, so it says so.
 UNRUN = "export default { render: ({ el }) => el.append('Run this cell to draw the picture.') };"
@@ -54,30 +55,38 @@ def number(models: JSON, roots: Iterable[str]) -> dict[str, str]:
     def visit(model_id: str) -> None:
         if model_id in models and model_id not in order:
             order[model_id] = None
-            for child in REFERENCE.findall(json.dumps(models[model_id]["state"], sort_keys=True)):
+            for child in references(models[model_id]):
                 visit(child)
 
     for root in roots:
         visit(root)
-    shown = set(order)
-    links = [key for key, model in models.items() if "Link" in model["model_name"]]
-    ends = {key: REFERENCE.findall(json.dumps(models[key]["state"])) for key in links}
-    place = {key: i for i, key in enumerate(order)}
-    for key in sorted(links, key=lambda link: [place.get(end, -1) for end in ends[link]]):
-        if set(ends[key]) <= shown:
-            visit(key)
+    place = {model_id: i for i, model_id in enumerate(order)}
+    ends = {key: references(model) for key, model in models.items() if is_link(model)}
+    shown = [key for key in ends if all(end in place for end in ends[key])]
+    for key in sorted(shown, key=lambda link: [place[end] for end in ends[link]]):
+        visit(key)
     return {old: f"widget-{i:04}" for i, old in enumerate(order, start=1)}
+
+
+def references(model: JSON) -> list[str]:
+    """The ids of the models that this one names."""
+    return REFERENCE.findall(json.dumps(model["state"], sort_keys=True))
+
+
+def is_link(model: JSON) -> bool:
+    return str(model["model_name"]).endswith("LinkModel")
 
 
 def stored_state(stored: JSON, names: dict[str, str] | None = None) -> JSON:
     """The state block with new ids, sorted keys, and no front-end text or empty settings."""
     models = stored["state"]
     names = number(models, models) if names is None else names
-    kept = {names[old]: without_text(models[old]) for old in models if old in names}
-    renamed = REFERENCE.sub(
-        lambda found: f'"IPY_MODEL_{names.get(found[1], found[1])}"', json.dumps(kept)
+    kept = {new: without_text(models[old]) for old, new in names.items()}
+    text = REFERENCE.sub(
+        lambda found: f'"IPY_MODEL_{names.get(found[1], found[1])}"',
+        json.dumps({**stored, "state": kept}, sort_keys=True),
     )
-    result: JSON = json.loads(json.dumps({**stored, "state": json.loads(renamed)}, sort_keys=True))
+    result: JSON = json.loads(text)
     return result
 
 
@@ -88,3 +97,24 @@ def without_text(model: JSON) -> JSON:
     if "_esm" in state:
         state["_esm"] = UNRUN
     return {**model, "state": state}
+
+
+def explorers_in(notebook: JSON) -> dict[str, str]:
+    """{title: id of the box that holds it} for every explorer that the notebook shows."""
+    stored = notebook["metadata"].get("widgets", {}).get(STATE, {"state": {}})
+    found = {}
+    for root in [view["model_id"] for view in widget_views(notebook)]:
+        for model_id in number(stored["state"], [root]):
+            state = stored["state"][model_id]["state"]
+            if state.get("_anywidget_id") == EXPLORER:
+                found[state["title"]] = root
+    return found
+
+
+def part_of(notebook: JSON, root: str) -> JSON:
+    """The state of one shown widget and of all that it needs, under the notebook's own ids."""
+    stored = notebook["metadata"]["widgets"][STATE]
+    return {
+        **stored,
+        "state": {key: stored["state"][key] for key in number(stored["state"], [root])},
+    }
