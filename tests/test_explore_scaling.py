@@ -14,6 +14,7 @@ from qkv.explore.scaling import (
 )
 from qkv.numpy import softmax
 
+GRADIENT = "norm of softmax's Jacobian, by query"
 D_K = [2**i for i in range(10)]
 
 
@@ -24,7 +25,7 @@ def numbers(panels):
 def test_same_arguments_same_panels():
     one, two = saturation(16, 2, True), saturation(16, 2, True)
     assert list(one) == list(two)
-    for name in ("weights", "scores", "gradient"):
+    for name in ("weights", "share of scores, by size", GRADIENT):
         np.testing.assert_array_equal(one[name].values, two[name].values)
     assert numbers(one) == numbers(two)
     assert numbers(one) != numbers(saturation(16, 2, True, seed=1))
@@ -34,32 +35,34 @@ def test_same_arguments_same_panels():
 @pytest.mark.parametrize("d_k", D_K)
 def test_variance_is_d_k_unscaled_and_one_scaled(d_k, n_heads):
     tolerance = 0.25 / np.sqrt(n_heads)
-    unscaled, scaled = (numbers(saturation(d_k, n_heads, s))["variance"] for s in (False, True))
+    unscaled, scaled = (
+        numbers(saturation(d_k, n_heads, s))["variance of the scores"] for s in (False, True)
+    )
     assert unscaled == pytest.approx(d_k, rel=tolerance)
     assert scaled == pytest.approx(1, rel=tolerance)
 
 
 def test_it_opens_saturated_and_scaling_mends_it():
     unscaled, scaled = (numbers(saturation(512, 1, s)) for s in (False, True))
-    assert unscaled["largest_weight"] > 0.94
-    assert unscaled["effective_tokens"] < 1.3
-    assert unscaled["jacobian"] < 0.09
-    assert scaled["largest_weight"] < 0.45
-    assert scaled["effective_tokens"] > 5
-    assert scaled["jacobian"] == pytest.approx(0.36, abs=0.02)
+    assert unscaled["largest weight"] > 0.94
+    assert unscaled["effective tokens, of 8"] < 1.3
+    assert unscaled["norm of the Jacobian"] < 0.09
+    assert scaled["largest weight"] < 0.45
+    assert scaled["effective tokens, of 8"] > 5
+    assert scaled["norm of the Jacobian"] == pytest.approx(0.36, abs=0.02)
 
 
 @pytest.mark.parametrize("scaled", [False, True])
 def test_panels_hold_what_they_say(scaled):
     panels = saturation(64, 4, scaled)
     assert isinstance(panels["weights"], Heatmap)
-    assert isinstance(panels["scores"], Bars)
+    assert isinstance(panels["share of scores, by size"], Bars)
     weights = np.asarray(panels["weights"].values)
     assert weights.shape == (4, 8, 8)
     np.testing.assert_allclose(weights.sum(-1), 1)
-    assert np.asarray(panels["scores"].values).sum() == pytest.approx(1)
+    assert np.asarray(panels["share of scores, by size"].values).sum() == pytest.approx(1)
     expected = jacobian_norm(weights).mean(0)
-    np.testing.assert_allclose(np.asarray(panels["gradient"].values), expected)
+    np.testing.assert_allclose(np.asarray(panels[GRADIENT].values), expected)
     assert tuple(panels["weights"].rows) == TOKENS
 
 

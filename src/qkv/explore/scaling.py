@@ -88,10 +88,12 @@ def saturation(d_k: int, n_heads: int, scaled: bool, seed: int = 0) -> dict[str,
     shares, centres = histogram(scores)
     return {
         "weights": Heatmap(weights[:, 0], rows=list(TOKENS), columns=list(TOKENS)),
-        "scores": Bars(shares, labels=centres),
-        "gradient": Bars(norms[:, 0].mean(axis=0), labels=list(TOKENS), limits=(0.0, 0.5)),
-        "variance": f"{scores.var():.3g}",
-        "effective_tokens": f"{effective_tokens(weights).mean():.2f}",
-        "largest_weight": f"{weights.max(axis=-1).mean():.3f}",
-        "jacobian": f"{norms.mean():.3f}",
+        "share of scores, by size": Bars(shares, labels=centres),
+        "norm of softmax's Jacobian, by query": Bars(
+            norms[:, 0].mean(axis=0), labels=list(TOKENS), limits=(0.0, 0.5)
+        ),
+        "variance of the scores": f"{scores.var():.3g}",
+        "effective tokens, of 8": f"{effective_tokens(weights).mean():.2f}",
+        "largest weight": f"{weights.max(axis=-1).mean():.3f}",
+        "norm of the Jacobian": f"{norms.mean():.3f}",
     }
