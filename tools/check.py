@@ -72,7 +72,7 @@ STEPS = (
     Step("types", "types", ("-m", "mypy")),
     Step("html", "the book, warnings as errors", ("tools/build_book.py",)),
     Step("links", "internal links", pytest("tests/test_links.py"), ("book",)),
-    Step("unit", "unit tests", pytest("-n", "2", *UNIT)),
+    Step("unit", "unit tests", pytest(*UNIT)),
     Step("notebooks", "every notebook cell", pytest("-n", "2", "--dist", "loadscope", *NOTEBOOKS)),
     Step("browser", "pages in a browser", pytest("tests/browser"), ("book", "browser")),
 )
