@@ -9,16 +9,17 @@ const WIDEST = 64;
 function plan(panel, width) {
   const [n] = panel.shape;
   const [low, high] = scale(panel);
-  const numbered = fitting([low, high], Math.min(WIDEST, width / n)) !== undefined;
-  const left = numbered ? 0 : 8 + textWidth(shown(high), FONT);
-  const slot = Math.min(WIDEST, (width - left) / n);
+  const numbered = width / n >= 24 && fitting([low, high, 0.55], width / n) !== undefined;
+  const levels = numbered ? [] : ticks(low, high, 3, false);
+  const left = numbered ? 0 : 10 + Math.max(...levels.map((v) => textWidth(shown(v), FONT)));
+  const slot = Math.min(WIDEST, (width - left - (numbered ? 0 : 8)) / n);
   const long = Math.max(...panel.labels.map((text) => textWidth(text, FONT)));
   const numeric = panel.labels.every((text) => !Number.isNaN(Number(text.replace("−", "-"))));
   const slanted = long > slot - 2 && !numeric && slot >= 11;
   const every = slanted || long <= slot - 2 ? 1 : Math.ceil((long + 8) / slot);
   const bottom = slanted ? long * 0.71 + 14 : FONT + 10;
-  return { n, left, slot, slanted, every, numbered, low, high,
-    width: left + n * slot, height: TOP + HEIGHT + bottom };
+  return { n, left, slot, slanted, every, numbered, levels, low, high,
+    width: left + n * slot + (numbered ? 0 : 8), height: TOP + HEIGHT + bottom };
 }
 
 // Zero is always on the scale: a bar's height is its value.
@@ -42,8 +43,8 @@ function bar(p, text, i) {
   return { group, rect, value, name };
 }
 
-function levels(p) {
-  return ticks(p.low, p.high, 3, false).flatMap((value) => [
+function rules(p) {
+  return p.levels.flatMap((value) => [
     svg("line", { class: "qkv-rule", x1: p.left, x2: p.width, y1: yOf(p, value), y2: yOf(p, value) }),
     label(shown(value), { x: p.left - 6, y: yOf(p, value), "text-anchor": "end" }),
   ]);
@@ -52,7 +53,7 @@ function levels(p) {
 function build(panel, p) {
   const drawing = picture(Math.ceil(p.width), Math.ceil(p.height));
   if (panel.role) drawing.dataset.role = panel.role;
-  if (!p.numbered) drawing.append(...levels(p));
+  drawing.append(...rules(p));
   const bars = panel.labels.map((text, i) => bar(p, text, i));
   for (const { group, name } of bars) drawing.append(group, name);
   drawing.append(svg("line", { class: "qkv-base", x1: p.left, x2: p.width, y1: yOf(p, 0), y2: yOf(p, 0) }));
@@ -61,15 +62,15 @@ function build(panel, p) {
 
 function paint(panel, p, bars) {
   const values = [...panel.arrays[0]];
-  const decimals = p.numbered ? fitting(values, p.slot) : undefined;
+  const write = p.numbered && fitting(values, p.slot);
   bars.forEach(({ group, rect, value }, i) => {
     const y = yOf(p, Number.isFinite(values[i]) ? values[i] : 0);
     const [top, bottom] = [Math.min(y, yOf(p, 0)), Math.max(y, yOf(p, 0))];
     group.dataset.value = exact(values[i]);
     set(rect, { y: top, height: bottom - top });
     set(value, { y: values[i] < 0 ? bottom + 12 : top - 6 });
-    const finite = Number.isFinite(values[i]);
-    value.textContent = finite && decimals === undefined ? "" : shown(values[i], decimals);
+    const clipped = values[i] > p.high || values[i] < p.low || Number.isNaN(values[i]);
+    value.textContent = write && !clipped ? write(values[i]) : clipped ? shown(values[i]) : "";
   });
 }
 

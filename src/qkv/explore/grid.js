@@ -1,3 +1,4 @@
+import { fitting } from "./numbers.js";
 import { positionIn } from "./read.js";
 import { clamp, FONT, textWidth } from "./svg.js";
 
@@ -13,15 +14,22 @@ export function plan(panel, width) {
   const long = widest(panel.columns);
   const perRow = gridsPerRow(H, m, width - left);
   const room = width - left - GAP * (perRow - 1);
-  const upright = long <= Math.min(LARGEST, room / (perRow * m)) - 2;
+  const turn = turned(long, Math.min(LARGEST, room / (perRow * m)));
   // A slanted label of the last column leans out of its grid.
-  const lean = upright ? 0 : Math.max(0, long * 0.71 - 12);
+  const lean = turn === 45 ? Math.max(0, long * 0.71 - 12) : 0;
   const cell = Math.floor(clamp((room - lean) / (perRow * m), 3, LARGEST));
-  const top = (upright ? FONT + 8 : long * 0.71 + 16) + (H > 1 ? FONT + 6 : 0);
+  const top = { 0: FONT + 8, 45: long * 0.71 + 16, 90: long + 14 }[turn] + (H > 1 ? FONT + 6 : 0);
+  const key = panel.colours !== "mask" && !fitting([...(panel.range ?? []), 0.55], cell - 3);
   const below = Math.ceil(H / perRow);
-  return { H, n, m, left, top, cell, perRow, upright,
+  return { H, n, m, left, top, cell, perRow, turn, key,
     width: Math.ceil(left + perRow * m * cell + (perRow - 1) * GAP + lean),
-    height: Math.ceil(below * (top + n * cell) + (below - 1) * GAP) + 2 };
+    height: Math.ceil(below * (top + n * cell) + (below - 1) * GAP) + (key ? 30 : 2) };
+}
+
+// Column labels lie flat where there is room, then slant, then stand.
+function turned(long, cell) {
+  if (long <= cell - 2) return 0;
+  return cell >= FONT * 1.45 ? 45 : 90;
 }
 
 // As many grids side by side as leave cells of 14 px, in rows of equal length.

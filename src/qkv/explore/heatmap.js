@@ -1,27 +1,37 @@
 import { cellKeys, cellUnder, corner, plan } from "./grid.js";
 import { exact, fitting, shown } from "./numbers.js";
 import { readable } from "./read.js";
-import { clamp, FONT, hatching, label, picture, set, svg } from "./svg.js";
+import { clamp, FONT, hatching, label, picture, set, svg, textWidth } from "./svg.js";
 
 const STRONG = 0.6; // beyond this the cell is dark (light on a dark page), and its number changes
 
-// Position on the colour scale: weights 0..1, scores −1..1 on either side of zero.
+// The ends of the colours: weights go from 0 to 1, scores as far below zero as above it.
+function scale(panel) {
+  if (panel.colours === "weights") return panel.limits ?? [0, 1];
+  const far = Math.max(...(panel.limits ?? panel.range ?? [1]).map(Math.abs), 1e-9);
+  return [-far, far];
+}
+
+// Position on the colours: 0..1 for weights, −1..1 for scores.
 function shade(panel, value) {
-  if (!Number.isFinite(value)) return 0;
-  if (panel.colours === "mask") return 0;
-  if (panel.colours === "weights" && !panel.limits) return clamp(value, 0, 1);
-  const [low, high] = panel.limits ?? panel.range ?? [-1, 1];
-  if (panel.colours === "weights") return clamp((value - low) / (high - low), 0, 1);
-  return clamp(value / Math.max(Math.abs(low), Math.abs(high), 1e-9), -1, 1);
+  if (!Number.isFinite(value) || panel.colours === "mask") return 0;
+  const [low, high] = scale(panel);
+  return panel.colours === "weights"
+    ? clamp((value - low) / (high - low), 0, 1) : clamp(value / high, -1, 1);
+}
+
+function tint(rect, v) {
+  rect.style.setProperty("--v", Math.abs(v).toFixed(4));
+  rect.classList.toggle("qkv-minus", v < 0);
 }
 
 const isHatched = (panel, value) =>
   !Number.isFinite(value) || (panel.colours === "mask" && !value);
 
-function written(panel, value, decimals) {
+function written(panel, value, write, room) {
   if (panel.colours === "mask") return value ? "✓" : "";
-  if (!Number.isFinite(value)) return shown(value);
-  return decimals === undefined ? "" : shown(value, decimals);
+  const text = Number.isFinite(value) ? write?.(value) ?? "" : shown(value);
+  return textWidth(text, FONT) <= room ? text : "";
 }
 
 function cell(p, i, j) {
@@ -41,10 +51,24 @@ function tokens(panel, p, head, marks) {
   };
   const rows = head % p.perRow ? [] : panel.rows.map((text, i) => keep(marks.rows, i, text,
     { x: -6, y: (i + 0.5) * p.cell, "text-anchor": "end" }));
-  const columns = panel.columns.map((text, j) => keep(marks.columns, j, text, p.upright
-    ? { x: (j + 0.5) * p.cell, y: -FONT + 2, "text-anchor": "middle" }
-    : { transform: `translate(${(j + 0.5) * p.cell},-8) rotate(-45)` }));
+  const columns = panel.columns.map((text, j) => keep(marks.columns, j, text, p.turn
+    ? { transform: `translate(${(j + 0.5) * p.cell},-8) rotate(-${p.turn})` }
+    : { x: (j + 0.5) * p.cell, y: -FONT + 2, "text-anchor": "middle" }));
   return p.cell < 9 ? [] : [...rows, ...columns];
+}
+
+// Where cells are too small for numbers, a strip says what the colours mean.
+function key(panel, p) {
+  const [low, high] = scale(panel);
+  const ends = [low, high].map((v) => shown(Number(v.toPrecision(2))));
+  const y = p.height - FONT / 2 - 2;
+  const start = p.left + textWidth(ends[0], FONT) + 6;
+  const steps = Array.from({ length: 25 }, (_, k) => {
+    const rect = svg("rect", { class: "qkv-step", x: start + 4 * k, y: y - 5, width: 4.5, height: 10 });
+    tint(rect, shade(panel, low + ((high - low) * k) / 24));
+    return rect;
+  });
+  return [label(ends[0], { x: p.left, y }), ...steps, label(ends[1], { x: start + 107, y })];
 }
 
 function build(panel, p, said) {
@@ -64,20 +88,21 @@ function build(panel, p, said) {
     }
     drawing.append(group);
   }
+  if (p.key) drawing.append(...key(panel, p));
   return { drawing, hatch, ...marks };
 }
 
 function paint(panel, p, made) {
   const values = [...panel.arrays[0]];
-  const decimals = fitting(values, p.cell - 3);
+  const write = fitting(values, p.cell - 3);
   made.cells.forEach(({ group, rect, text }, k) => {
     const [value, v] = [values[k], shade(panel, values[k])];
     group.dataset.value = exact(value);
     group.classList.toggle("qkv-strong", Math.abs(v) > STRONG);
-    group.classList.toggle("qkv-minus", v < 0);
-    rect.style.setProperty("--v", Math.abs(v).toFixed(4));
+    tint(rect, v);
+    group.classList.toggle("qkv-hatched", isHatched(panel, value));
     rect.style.fill = isHatched(panel, value) ? made.hatch : "";
-    const words = written(panel, value, decimals);
+    const words = written(panel, value, write, p.cell);
     if (text.textContent !== words) text.textContent = words;
   });
   band(made, "chosen", p, panel.highlight_row ?? null, null);

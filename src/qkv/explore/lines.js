@@ -7,6 +7,13 @@ const TOP = 28; // room for the name of the y axis
 const BOTTOM = 40;
 const ROLES = ["query", "key", "value", "output"];
 
+// A little air, so that no curve runs along the frame.
+function roomy([low, high], log) {
+  if (log) return [low / 1.25, high * 1.25];
+  const air = (high - low || 1) * 0.05;
+  return [low >= 0 && low < air ? 0 : low - air, high + air];
+}
+
 const axis = (low, high, log, from, to) => {
   const f = log ? Math.log10 : (v) => v;
   const span = f(high) - f(low) || 1;
@@ -15,14 +22,14 @@ const axis = (low, high, log, from, to) => {
 
 function plan(panel, width) {
   const x = panel.arrays[0];
-  const [low, high] = panel.range ?? (panel.log_y ? [1, 10] : [0, 1]);
+  const [low, high] = roomy(panel.range ?? [0.1, 1], panel.log_y);
   const yTicks = ticks(low, high, 4, panel.log_y);
   const left = 10 + Math.max(...yTicks.map((v) => textWidth(shown(v), FONT)), 8);
-  const right = Math.min(width * 0.35, 12 + Math.max(...panel.labels.map((t) => textWidth(t, FONT))));
+  const right = Math.min(width * 0.35, 14 + 1.08 * Math.max(...panel.labels.map((t) => textWidth(t, FONT))));
   const wide = Math.min(width, 560) - left - right;
   const end = left + wide;
   return { left, end, width: end + right, height: TOP + HEIGHT + BOTTOM, yTicks,
-    xTicks: ticks(x[0], x.at(-1), wide / 70, panel.log_x),
+    xTicks: ticks(x[0], x.at(-1), wide / (panel.log_x ? 50 : 70), panel.log_x),
     x: axis(x[0], x.at(-1), panel.log_x, left, end),
     y: axis(low, high, panel.log_y, TOP + HEIGHT, TOP) };
 }

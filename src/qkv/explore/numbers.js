@@ -53,10 +53,18 @@ function decades(low, high, wanted) {
   return found.filter((value) => value >= low * 0.999 && value <= high * 1.001);
 }
 
-// How many decimals leave every number narrower than `room`; undefined when none does.
+// How to write numbers so that each is narrower than `room`; undefined when there is no way.
 export function fitting(values, room) {
   const finite = values.filter(Number.isFinite);
-  const large = finite.some((v) => Math.abs(v) >= 10);
-  const fits = (decimals) => finite.every((v) => textWidth(shown(v, decimals), 11) <= room);
-  return [2, 1, ...(large ? [0] : [])].find(fits);
+  const largest = Math.max(...finite.map(Math.abs), 0);
+  const ways = finite.every(Number.isInteger) ? [(v) => shown(v, 0)]
+    : largest >= 100 ? [(v) => shown(v, 0)]
+      : largest >= 10 ? [(v) => shown(v, 1)]
+        : [(v) => shown(v, 2), bare];
+  return ways.find((write) => finite.every((v) => textWidth(write(v), 11) <= room));
+}
+
+// Two decimals in a narrow cell: .25 for 0.25, 1 for 1.00.
+function bare(value) {
+  return shown(value, 2).replace(/\.00$/, "").replace(/0(?=\.)/, "");
 }

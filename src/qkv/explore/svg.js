@@ -45,7 +45,7 @@ export function hatching(drawing) {
 // Width of a text in pixels, near enough to lay out labels before they are drawn.
 export function textWidth(text, size) {
   let ems = 0;
-  for (const char of text) ems += char > "\u1100" ? 1 : /[iljtfr.,:;'()! ]/.test(char) ? 0.34 : 0.6;
+  for (const char of text) ems += char > "\u2e80" ? 1 : /[iljtfr.,:;'()! ]/.test(char) ? 0.36 : 0.62;
   return ems * size;
 }
 
