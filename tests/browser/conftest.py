@@ -1,0 +1,115 @@
+"""A browser that can reach the built book and nothing else, and that remembers what it tried."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tools.browser import HOW_TO, find_browser
+
+BOOK = Path(__file__).parents[2] / "_build" / "html"
+FLAGS = [
+    "--no-sandbox",  # Chromium refuses to start as root without it
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    # Every name but this machine's fails to resolve, so an outside request can never succeed.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+SCHEMES_AT_HOME = ("data:", "blob:", "about:", "file:", "chrome:")
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: the tests read the browser's side."""
+
+
+class Watch:
+    """What went wrong on the pages of one context: outside requests, errors, missing files."""
+
+    def __init__(self, home: str) -> None:
+        self.home = home
+        self.outside: list[str] = []
+        self.errors: list[str] = []
+
+    def follow(self, page: Page) -> None:
+        page.on("request", lambda request: self._note_request(request.url))
+        page.on("requestfailed", lambda r: self.errors.append(f"failed: {r.url} ({r.failure})"))
+        page.on("response", lambda r: self._note_response(r.status, r.url))
+        page.on("pageerror", lambda error: self.errors.append(f"uncaught: {error}"))
+        page.on("console", lambda message: self._note_console(message.type, message.text))
+
+    def check(self) -> None:
+        assert not self.outside, f"asked other hosts: {self.outside}"
+        assert not self.errors, "\n".join(self.errors)
+
+    def _note_request(self, url: str) -> None:
+        if not url.startswith((self.home, *SCHEMES_AT_HOME)):
+            self.outside.append(url)
+
+    def _note_response(self, status: int, url: str) -> None:
+        if status >= 400:
+            self.errors.append(f"{status}: {url}")
+
+    def _note_console(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning"):
+            self.errors.append(f"console {kind}: {text}")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = find_browser()
+    if path is None:
+        if os.environ.get("CI"):
+            pytest.fail(HOW_TO)
+        pytest.skip(HOW_TO)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def book() -> Path:
+    """The folder of the built book; these tests build nothing themselves."""
+    if not (BOOK / "book" / "index.html").is_file():
+        pytest.fail("The book is not built: run make html first.")
+    return BOOK
+
+
+@pytest.fixture(scope="session")
+def book_url(book: Path) -> Iterator[str]:
+    """The address of the built book on a server of this test run, without a slash at its end."""
+    handler = functools.partial(QuietHandler, directory=str(book))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def context(browser: Browser, book_url: str) -> Iterator[BrowserContext]:
+    """A fresh context whose pages are watched; the test fails on what the watch has seen."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    watch = Watch(book_url)
+    context.on("page", watch.follow)
+    yield context
+    context.close()
+    watch.check()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return context.new_page()
