@@ -59,11 +59,15 @@ def jacobian_norm(weights: Array) -> Array:
 
 
 def histogram(scores: Array) -> tuple[Array, list[str]]:
-    """The share of scores in each bar of width BIN, and the bars' centres as labels."""
+    """How many scores lie in each bar of width BIN, the fullest bar being 1, and the bars' centres.
+
+    Relative to the fullest, because a wide and a narrow distribution are then equally tall and
+    the eye compares their widths.
+    """
     centres = np.arange(-WIDEST, WIDEST + 1, BIN)
     bars = np.rint(np.clip(scores, -WIDEST, WIDEST) / BIN).astype(int) + WIDEST // BIN
-    shares = np.bincount(bars.ravel(), minlength=len(centres)) / scores.size
-    return shares, [f"{centre}" for centre in centres]
+    counts = np.bincount(bars.ravel(), minlength=len(centres))
+    return counts / counts.max(), [f"{centre}" for centre in centres]
 
 
 def saturation(d_k: int, n_heads: int, scaled: bool, seed: int = 0) -> dict[str, Any]:
@@ -75,8 +79,8 @@ def saturation(d_k: int, n_heads: int, scaled: bool, seed: int = 0) -> dict[str,
         scaled: divide the scores by √d_k.
         seed: the first head's draws come from (seed, 0), the second's from (seed, 1), ...
     Returns:
-        Panels: weights (n_heads, 8, 8) of one draw, shares of scores (33,), gradient (8,), and
-        four numbers averaged over DRAWS draws and all heads.
+        Panels: weights (n_heads, 8, 8) of one draw, a histogram of scores (33,), the Jacobian's
+        norm (8,) for each query, and four numbers averaged over DRAWS draws and all heads.
     """
     heads = [
         draw(np.random.default_rng((seed, h)), DRAWS, len(TOKENS), d_k) for h in range(n_heads)
@@ -85,10 +89,10 @@ def saturation(d_k: int, n_heads: int, scaled: bool, seed: int = 0) -> dict[str,
     scores = np.stack([q @ k.swapaxes(-1, -2) * scale for q, k in heads])  # (H, DRAWS, 8, 8)
     weights = softmax(scores)
     norms = jacobian_norm(weights)  # (H, DRAWS, 8)
-    shares, centres = histogram(scores)
+    heights, centres = histogram(scores)
     return {
         "weights": Heatmap(weights[:, 0], rows=list(TOKENS), columns=list(TOKENS)),
-        "share of scores, by size": Bars(shares, labels=centres),
+        "scores by size, fullest bar = 1": Bars(heights, labels=centres, limits=(0.0, 1.0)),
         "norm of softmax's Jacobian, by query": Bars(
             norms[:, 0].mean(axis=0), labels=list(TOKENS), limits=(0.0, 0.5)
         ),
