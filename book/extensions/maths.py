@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from sphinxcontrib import katex
 
 # Sphinx numbers equations itself; KaTeX would print a second number beside each unstarred one.
 NUMBERED = re.compile(r"\\(begin|end)\{(equation|align|gather|alignat)\}")
+ANNOTATION = re.compile(r"(<annotation[^>]*>).*?</annotation>", re.DOTALL)
 FONT_FALLBACKS = re.compile(r',\s*url\([^)]*\)\s*format\("(?:woff|truetype)"\)')
 
 
@@ -34,7 +36,8 @@ def typeset(latex: str, display: bool) -> str:
         "trust": True,  # for \htmlClass
     }
     html: str = katex.render_latex(colour(latex), options)
-    return html
+    # What a reader copies is the formula as it was written.
+    return ANNOTATION.sub(lambda match: f"{match[1]}{escape(latex)}</annotation>", html)
 
 
 def _render(writer: Any, node: nodes.Node, latex: str, display: bool) -> str:
