@@ -9,7 +9,7 @@ const WIDEST = 64;
 function plan(panel, width) {
   const [n] = panel.shape;
   const [low, high] = scale(panel);
-  const numbered = width / n >= 24 && fitting([low, high, 0.55], width / n) !== undefined;
+  const numbered = n <= 16 && fitting([low, high, 0.55], width / n) !== undefined;
   const levels = numbered ? [] : ticks(low, high, 3, false);
   const left = numbered ? 0 : 10 + Math.max(...levels.map((v) => textWidth(shown(v), FONT)));
   const slot = Math.min(WIDEST, (width - left - (numbered ? 0 : 8)) / n);

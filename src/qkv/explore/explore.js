@@ -105,7 +105,8 @@ function render({ model, el }) {
 
   const places = () => axes.map((axis) => Number(model.get(`i_${axis.name}`)));
   const values = () => Object.fromEntries(axes.map((axis, i) => [axis.name, axis.values[places()[i]]]));
-  const setting = () => axes.map((axis, i) => `${axis.label} ${axis.texts[places()[i]]}`).join(", ");
+  const text = (axis, value) => axis.texts[axis.values.indexOf(value)] ?? String(value);
+  const setting = (at) => axes.map((axis) => `${axis.label} ${text(axis, at[axis.name])}`).join(", ");
 
   let shown = null;
   let panels = [];
@@ -114,13 +115,13 @@ function render({ model, el }) {
     if (!panels.length) panels = layOut(shown, said, grid);
     const summaries = shown.map((panel, i) => panels[i].update(panel));
     const main = shown.map((panel, i) => (panel.kind === "text" ? summaries[i] : "")).filter(Boolean);
-    live.textContent = [note.textContent || setting(), ...(main.length ? main : summaries)].join(". ");
+    live.textContent = [note.textContent || setting(values()), ...(main.length ? main : summaries)].join(". ");
   }
 
   const off = kernel(model, said, values, (layout, bytes, at) => {
     layout.ranges = model.get("layout_of").ranges; // off the grid, but on its scales
     shown = panelsAt(layout, bytes, 0);
-    note.textContent = `${said.computed} ${axes.map((a) => `${a.label} ${at[a.name]}`).join(", ")}`;
+    note.textContent = `${said.computed} ${setting(at)}`;
     root.dataset.values = JSON.stringify(at);
     draw();
   }, (text) => { note.textContent = text; });

@@ -29,6 +29,8 @@ export function kernel(model, said, valuesNow, show, fail) {
   for (const axis of model.get("axes")) {
     if (!axis.values.every((value) => typeof value === "number")) continue;
     const box = html("input", { type: "number", step: "any", onchange: ask });
+    // A notebook would take Enter for itself, and the box would never report a change.
+    box.addEventListener("keydown", (event) => event.stopPropagation());
     box.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take the arrow keys
     box.dataset.axis = axis.name;
     boxes.set(axis.name, box);
