@@ -13,7 +13,7 @@ from tools.check import Outcome, Step, chosen, counts, run_all, summarise
 
 GOOD = Step("good", "a good step", ("-c", "print('fine')"))
 BAD = Step("bad", "a bad step", ("-c", "print('what went wrong'); raise SystemExit(3)"))
-PAGES = Step("browser", "pages", ("-c", "pass"), ("browser",))
+PAGES = Step("browser", "pages", ("-c", "pass"), ("book", "browser"))
 LINKS = Step("links", "links", ("-c", "pass"), ("book",))
 
 
@@ -51,6 +51,7 @@ def test_missing_browser_is_loud_and_fails_in_ci(
     monkeypatch: pytest.MonkeyPatch, ci: str, status: int
 ) -> None:
     monkeypatch.setenv("CI", ci)
+    check.BOOK.touch()
     monkeypatch.setattr(check, "find_browser", lambda: None)
     got, said = words(GOOD, PAGES)
     assert got == status
@@ -59,10 +60,13 @@ def test_missing_browser_is_loud_and_fails_in_ci(
     assert said.endswith(f"\n1 passed, {status} failed\n")
 
 
-def test_no_book_no_links() -> None:
-    status, said = words(LINKS)
+def test_no_book_fails_what_needs_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr(check, "find_browser", lambda: "chromium")
+    status, said = words(LINKS, PAGES)
     assert status == 1
-    assert "there is no built book" in said
+    assert said.count("there is no built book") == 2
+    assert said.endswith("\n0 passed, 2 failed\n")
 
 
 def test_pytest_steps_count_their_tests(tmp_path: Path) -> None:
