@@ -34,7 +34,7 @@ def test_what_the_reader_is_sent_to_find():
     assert np.ptp(follow_query("creature", 0.0, 0.0)["weights"].values) < 1e-12
     assert np.ptp(follow_query("the", 4.0, 0.0)["weights"].values) < 1e-12
     assert follow_query("creature", 4.0, 2.0)["weights"].values[2] > 0.85
-    assert follow_query("creature", 1.0, 0.0)["receives"].startswith("creature receives fluffy 0.3")
+    assert follow_query("creature", 1.0, 0.0)["receives"].startswith("creature ← fluffy 0.3")
 
 
 def test_unknown_word():

@@ -50,8 +50,8 @@ def follow_query(query: str, sharpness: float, nearness: float) -> dict[str, Pan
     out = weights @ v  # (T, d_v)
     mix = [f"{quality} {share:.2f}" for quality, share in zip(QUALITIES, out[row], strict=True)]
     return {
-        "receives": f"{query} receives {', '.join(mix)}",
-        "scores": Bars(scores[row], labels=TOKENS, limits=(-15, 24), role="key"),
+        "receives": f"{query} ← {', '.join(mix)}",
+        "scores": Bars(scores[row], labels=TOKENS, limits=(-14, 12), role="key"),
         "weights": Bars(weights[row], labels=TOKENS, limits=(0, 1), role="query"),
         "mix": Bars(out[row], labels=QUALITIES, limits=(0, 1), role="output"),
         "all words": Heatmap(weights, rows=TOKENS, columns=TOKENS, highlight_row=row),
