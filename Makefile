@@ -41,7 +41,7 @@ mutants: tester
 	@$(RUN) tools/mutants.py
 
 bench: tester
-	@$(RUN) tools/frontend.py
+	@$(BUILD)
 	@set -e; for file in benchmarks/*.py; do echo "$$file"; $(RUN) $$file; done
 
 clean:

@@ -1,22 +1,32 @@
-"""How long the README's commands take, in a fresh clone of what is committed: set-up, cold, warm."""
+"""How long the README's commands take in a fresh clone of what is committed, cold and warm.
+
+    python benchmarks/commands.py
+
+Writes results/commands.md beside this file. The clone has its own environment, so this downloads
+what a new reader would.
+"""
 
 from __future__ import annotations
 
+import os
+import platform
 import subprocess
 import tempfile
 import time
+from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Making the inner targets alone is set-up, and nothing else, when it is there already.
+RESULTS = Path(__file__).resolve().parent / "results"
+# `reader` and `tester` are the set-up alone.
 STEPS = (
     ("set-up for readers", "reader"),
-    ("html, cold", "html"),
-    ("html, warm", "html"),
-    ("set-up, second call", "reader"),
+    ("`make html`, cold", "html"),
+    ("`make html`, warm", "html"),
     ("set-up for tests", "tester"),
-    ("test, cold", "test"),
-    ("test, warm", "test"),
+    ("`make test`, cold", "test"),
+    ("`make test`, warm", "test"),
+    ("set-up, when it is there", "tester"),
 )
 
 
@@ -28,12 +38,23 @@ def seconds(folder: Path, target: str) -> str:
 
 
 def main() -> None:
-    print("| command | seconds |\n|---|---|")
+    lines = [
+        "# The two commands",
+        "",
+        f"Python {platform.python_version()}, {os.cpu_count()} cores; {date.today().isoformat()}."
+        " `python benchmarks/commands.py` measures again.",
+        "",
+        "| command | seconds |",
+        "|---|--:|",
+    ]
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent) / "clone"
         subprocess.run(["git", "clone", "-q", str(ROOT), str(folder)], check=True)
         for title, target in STEPS:
-            print(f"| {title} | {seconds(folder, target)} |", flush=True)
+            lines.append(f"| {title} | {seconds(folder, target)} |")
+            print(lines[-1], flush=True)
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "commands.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
