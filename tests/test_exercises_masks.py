@@ -28,7 +28,7 @@ def detector(attend, x):
 RIGHT = {
     "masks-1": [1, 2, 3],
     "masks-2": [0.25, 0.75, 0, 0],
-    "masks-3": [1 / 16, 3 / 16, 4 / 16, 8 / 16],
+    "masks-3": [1 / 13, 0, 4 / 13, 8 / 13],
     "masks-4": padding,
     "masks-5": packed,
     "masks-6": detector,
@@ -89,6 +89,8 @@ WRONG = {
         "NaN": [np.nan] * 4,
         "zeros": [0, 0, 0, 0],
         "uniform (pitfall 3, slip 002-S)": [0.25] * 4,
+        "float32": [1 / 3, 0, 1 / 3, 1 / 3],
+        "unmasked": [1 / 16, 3 / 16, 4 / 16, 8 / 16],
         "other": [0, 0, 0, 1],
     },
     "masks-4": {

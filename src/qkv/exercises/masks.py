@@ -54,11 +54,7 @@ def weights_by_hand(answer: object) -> str:
             "These four do not sum to 1.",
             "The future was cut after the division. What is still in the denominator?",
         ),
-        (
-            [0.125, 0.375, 0.1875, 0.3125],
-            "This row has no mask yet.",
-            "Which of the four keys come later than the second position?",
-        ),
+        ([0.125, 0.375, 0.1875, 0.3125], "No mask yet.", "Which keys come later than row two?"),
         (
             [0.2, 0.6, 0.1, 0.1],
             "The future scores were set to 0, and they still get weight.",
@@ -76,27 +72,34 @@ def weights_by_hand(answer: object) -> str:
 
 
 @exercise("masks-3")
-def swallowed(answer: object) -> str:
-    """A row with every key masked by adding -1e9 in float64; exponentials 1, 3, 4, 8."""
+def added_twice(answer: object) -> str:
+    """Row 0 of `<PAD> <PAD> <sos> je`, two masks added as -1e9; exponentials 1, 3, 4, 8."""
     row = as_array(answer, shape=(4,))
     refuse(
         bool(np.isnan(row.astype(float)).any()),
         "−∞ would end in NaN, but −1e9 is a finite number.",
         "Softmax subtracts the row's largest score first. What is left after that?",
     )
-    zeros = "Zeros are this book's function's answer; the code here is softmax(scores − 1e9)."
-    uniform = "This is float32's answer, where −1e9 swallows the scores."
+    zeros = "Zeros are this book's function's answer; here two masks are added as numbers."
+    same = "So it would be if every key had been pushed down equally far."
+    uniform = "This would be uniform, as if the fill had swallowed the scores."
     _refuse_each(
         row,
         (np.zeros(4), zeros, "Whatever finite numbers enter softmax, what does a row sum to?"),
         (np.full(4, 0.25), uniform, "How far apart do neighbouring float64 numbers lie near 1e9?"),
+        (
+            [1 / 3, 0, 1 / 3, 1 / 3],
+            "This is float32's answer, where −1e9 swallows the scores.",
+            "float64 keeps some sixteen digits. Is a score still seen beside 1e9?",
+        ),
+        (np.array([1, 3, 4, 8]) / 16, same, "Write down what is added to each of the four scores."),
     )
     refuse(
-        not close(row, np.array([1, 3, 4, 8]) / 16, 1e-3),
+        not close(row, np.array([1, 0, 4, 8]) / 13, 1e-3),
         "Not these weights.",
-        "What does softmax do when the same number is added to every score of a row?",
+        "Add the largest fill back to every score: what do the four read then?",
     )
-    return "right: the mask that blocks everything blocks nothing."
+    return "right: everything was forbidden, and it looks mostly at the future."
 
 
 @exercise("masks-4")
