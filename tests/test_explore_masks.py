@@ -40,6 +40,14 @@ def test_finite_fills_spread_a_fully_masked_row_over_everything(fill):
     )
 
 
+@pytest.mark.parametrize(("causal", "padding", "side"), {point[:3] for point in POINTS})
+@pytest.mark.parametrize("fill", ["−1e9 added", "−1e4 instead"])
+def test_finite_fills_are_as_good_as_infinity_where_no_row_is_empty(causal, padding, side, fill):
+    w, allowed = weights(causal=causal, padding=padding, side=side, fill=fill)
+    exact, _ = weights(causal=causal, padding=padding, side=side, fill="−∞")
+    assert np.allclose(w, exact, atol=1e-6) == allowed.any(axis=1).all()
+
+
 def test_zero_before_softmax_still_gets_weight():
     w, allowed = weights(causal=True, padding=0, side="left", fill="0 before softmax")
     np.testing.assert_allclose(w[0], [1 / 4] * 4, atol=1e-6)
