@@ -8,12 +8,13 @@ from typing import Any
 from sphinx.application import Sphinx
 
 # Font Awesome: its loader is gone (templates/static/webpack-macros.html). Locales: catalogues that
-# only the build reads. Maps: for who debugs the theme's minified scripts.
+# only the build reads. Maps: for who debugs the theme's minified scripts. Macros: templates.
 UNUSED = [
     "_static/vendor/fontawesome",
     "_static/locales",
     "_static/*/*.map",
     "_static/images/logo_*",
+    "_static/*webpack-macros.html",
 ]
 FRONT_DOOR = """<!doctype html>
 <html lang="{language}">

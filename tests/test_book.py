@@ -1,0 +1,189 @@
+"""The book's build: one address, no other host, and the theme options that survive it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+from sphinx.errors import ConfigError
+
+ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "book" / "extensions"))
+address = importlib.import_module("address")
+offline = importlib.import_module("offline")
+
+PAPER = "https://arxiv.org/abs/1706.03762"
+REPOSITORY = "https://github.com/someone/some-book"
+OUTSIDE_LINK = re.compile(r'href="((?:https?:)?//[^"]+)"')
+SETTING = 'repository_address: ""'
+
+
+def lay_out(folder: Path, *, text: str = "", style: str = "") -> Path:
+    """A book of two pages and a notebook, with the real settings, extensions and looks."""
+    config = (ROOT / "_config.yml").read_text(encoding="utf-8")
+    assert SETTING in config, "the repository's address must stay unset by default"
+    (folder / "_config.yml").write_text(config, encoding="utf-8")
+    (folder / "_toc.yml").write_text(
+        "format: jb-book\nroot: book/index\nchapters: [{file: book/more}, {file: chapters/tiny}]\n",
+        encoding="utf-8",
+    )
+    for name in ("extensions", "templates", "assets"):
+        shutil.copytree(ROOT / "book" / name, folder / "book" / name)
+    shutil.copy(ROOT / "book" / "references.bib", folder / "book")
+    (folder / "node_modules").symlink_to(ROOT / "node_modules")
+    (folder / "book" / "index.md").write_text(
+        f"# A book\n\nA [paper]({PAPER}) on $Q$.\n\n{text}\n", encoding="utf-8"
+    )
+    (folder / "book" / "more.md").write_text("# More\n\n$$ d_k $$\n", encoding="utf-8")
+    with (folder / "book" / "assets" / "site.css").open("a", encoding="utf-8") as sheet:
+        sheet.write(style)
+    (folder / "chapters").mkdir()
+    cell = nbformat.v4.new_markdown_cell("# Tiny", id="tiny-01")
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})
+    nbformat.write(notebook, folder / "chapters" / "tiny.ipynb")
+    return folder
+
+
+def build(folder: Path, repository: str | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if k != "QKV_REPOSITORY"}
+    if repository is not None:
+        environment["QKV_REPOSITORY"] = repository
+    command = [str(Path(sys.executable).parent / "jupyter-book"), "build", ".", "--all", "-W"]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+    )
+
+
+def outside_links(folder: Path) -> dict[str, set[str]]:
+    html = folder / "_build" / "html"
+    return {
+        page.relative_to(html).as_posix(): set(OUTSIDE_LINK.findall(page.read_text("utf-8")))
+        for page in html.rglob("*.html")
+    }
+
+
+@pytest.fixture(scope="module")
+def unset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = lay_out(tmp_path_factory.mktemp("unset"))
+    done = build(folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = lay_out(tmp_path_factory.mktemp("known"))
+    done = build(folder, REPOSITORY)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_without_an_address_only_the_text_links_out(unset: Path) -> None:
+    links = outside_links(unset)
+    assert links.pop("book/index.html") == {PAPER}
+    assert set(links) == {"book/more.html", "chapters/tiny.html", "index.html", "search.html"}
+    assert not set().union(*links.values())
+
+
+def test_the_address_makes_the_buttons(known: Path) -> None:
+    links = outside_links(known)
+    colab = "https://colab.research.google.com/github/someone/some-book/blob/main/chapters/"
+    assert f"{colab}tiny.ipynb" in links["chapters/tiny.html"]
+    assert not any("colab" in link for link in links["book/more.html"])
+    for page in ("book/index.html", "book/more.html", "chapters/tiny.html"):
+        assert REPOSITORY in links[page]
+        assert any(link.startswith(f"{REPOSITORY}/issues/new?") for link in links[page])
+    everything = set().union(*links.values()) - {PAPER}
+    assert all(link.startswith((REPOSITORY, colab)) for link in everything)
+
+
+def test_theme_options_of_both_kinds_survive(known: Path) -> None:
+    """Without sphinx.recursive_update, html_theme_options would wipe what html: has set."""
+    page = (known / "_build" / "html" / "book" / "more.html").read_text("utf-8")
+    assert "Search the book" in page, "set in html_theme_options"
+    assert "CC BY 4.0" in page, "set as html: extra_footer"
+
+
+def test_the_setting_alone_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QKV_REPOSITORY", raising=False)
+    config = SimpleNamespace(repository_address=f"{REPOSITORY}/", html_theme_options={"kept": 1})
+    address.apply_address(None, config)
+    assert config.html_theme_options["repository_url"] == REPOSITORY
+    assert config.html_theme_options["use_issues_button"]
+    assert config.html_theme_options["kept"] == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", ["someone/some-book", "https://github.com/someone", "http://x/a/b"]
+)
+def test_an_address_that_no_link_can_be_made_of(
+    wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QKV_REPOSITORY", wrong)
+    config = SimpleNamespace(repository_address="", html_theme_options={})
+    with pytest.raises(ConfigError, match="OWNER/REPO"):
+        address.apply_address(None, config)
+
+
+def test_a_page_that_loads_from_elsewhere_stops_the_build(tmp_path: Path) -> None:
+    folder = lay_out(
+        tmp_path,
+        text='<script src="https://cdn.example/a.js"></script>',
+        style='@import "https://fonts.example/b.css";',
+    )
+    done = build(folder)
+    assert done.returncode != 0
+    assert "book/index.html loads https://cdn.example/a.js" in done.stderr
+    assert "_static/site.css loads https://fonts.example/b.css" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("page.html", '<script src="//x.example/a"></script>'),
+        ("page.html", '<link rel="stylesheet" href="https://x.example/a">'),
+        ("page.html", '<link rel="preconnect" href="https://x.example/a">'),
+        ("page.html", '<img alt="" src="https://x.example/a">'),
+        ("page.html", '<img alt="" srcset="a.png 1x, https://x.example/a 2x">'),
+        ("page.html", '<iframe src="HTTPS://x.example/a"></iframe>'),
+        ("page.html", '<meta http-equiv="refresh" content="0; url=https://x.example/a">'),
+        ("page.html", '<p style="background: url(https://x.example/a)">'),
+        ("page.html", "<style>@font-face { src: url('https://x.example/a') }</style>"),
+        ("page.html", '<script type="module">import x from "https://x.example/a";</script>'),
+        ("page.html", '<svg><image href="https://x.example/a"/></svg>'),
+        ("sheet.css", '@import url("https://x.example/a");'),
+        ("sheet.css", "@font-face { src: url(//x.example/a) }"),
+        ("script.js", 'const x = await import("https://x.example/a");'),
+        ("script.js", "fetch('https://x.example/a')"),
+    ],
+)
+def test_the_guard_sees_every_way_of_loading(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    [(file, found)] = offline.outside_loads(tmp_path)
+    assert file == name
+    assert found.lower().endswith("//x.example/a")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<a href="https://x.example/a">a paper</a>',
+        '<link rel="canonical" href="https://x.example/a">',
+        '<img alt="" src="data:image/png;base64,AA//BB=="><script src="../a.js"></script>',
+        '<svg xmlns="http://www.w3.org/2000/svg"><use href="#a"/></svg>',
+        "<pre>&lt;script src=&quot;https://x.example/a&quot;&gt;</pre>",
+        '<script type="application/json">{"code": "import x from \'https://x.example/a\'"}</script>',
+    ],
+)
+def test_the_guard_lets_links_and_text_be(text: str, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    assert not list(offline.outside_loads(tmp_path))
