@@ -40,6 +40,7 @@ def execute(path: Path) -> Any:
         timeout=CELL_SECONDS,
         kernel_name="python3",
         record_timing=False,
+        extra_arguments=["--log-level=ERROR"],  # the kernel's own warnings are no output of a cell
         resources={"metadata": {"path": str(path.parent)}},
         on_cell_start=lambda cell, cell_index: at.update(cell=f"in cell {cell.id}"),
     )
