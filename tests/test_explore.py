@@ -6,12 +6,12 @@ import re
 
 import numpy as np
 import pytest
-from explorers import CHAPTERS, explorers_in_chapter, function_of, points_of, unpack
 
 from qkv.explore import Bars, Heatmap, Lines, Table, explore, stored_notebook
 from qkv.explore.bundle import FILES, HERE, module, script
 from qkv.explore.frames import Frames
 from qkv.explore.stored import STATE, VIEW, explorers_in, part_of
+from tests.explorers import CHAPTERS, explorers_in_chapter, function_of, points_of, unpack
 
 TOKENS = ["a", "fluffy", "blue"]
 

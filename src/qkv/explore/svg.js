@@ -42,11 +42,14 @@ export function hatching(drawing) {
   return `url(#${id})`;
 }
 
-// Width of a text in pixels, near enough to lay out labels before they are drawn.
+// Width of a text in pixels, to lay out labels before they are drawn.
+const pen = document.createElement("canvas").getContext("2d");
+const widths = new Map(); // measured once: a slider asks for the same numbers again and again
+
 export function textWidth(text, size) {
-  let ems = 0;
-  for (const char of text) ems += char > "\u2e80" ? 1 : /[iljtfr.,:;'()! ]/.test(char) ? 0.36 : 0.62;
-  return ems * size;
+  if (!widths.size) pen.font = `600 100px ${getComputedStyle(document.body).fontFamily}`;
+  if (!widths.has(text)) widths.set(text, pen.measureText(text).width / 100);
+  return widths.get(text) * size;
 }
 
 export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));

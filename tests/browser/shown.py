@@ -1,0 +1,113 @@
+"""Compare what an explorer shows on the page with the panels that its function returns."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from qkv.explore.panels import Bars, Heatmap, Lines, Table
+
+SNAPSHOT = Path(__file__).with_name("snapshot.js").read_text(encoding="utf-8")
+# Half precision keeps 11 bits, the page prints 4 digits of them.
+CLOSE = {"rtol": 1e-3, "atol": 1e-6}
+
+
+def compare(shown, panels, dark=False):
+    """Fail unless the snapshot shows exactly `panels`, in numbers and in what the eye sees."""
+    assert [panel["name"] for panel in shown["panels"]] == list(panels)
+    for seen, panel in zip(shown["panels"], panels.values(), strict=True):
+        if isinstance(panel, str):
+            assert seen["said"] == panel
+            continue
+        assert seen["named"], f"{seen['name']} has no accessible name"
+        {Heatmap: heatmap, Bars: bars, Lines: lines, Table: table}[type(panel)](seen, panel, dark)
+
+
+def numbers(texts):
+    return np.array([float(text) for text in texts])
+
+
+def heatmap(seen, panel, dark):
+    values = np.asarray(panel.values).reshape(-1, len(panel.rows), len(panel.columns))
+    cells = seen["cells"]
+    assert [(c["head"], c["row"], c["column"]) for c in cells] == list(np.ndindex(values.shape))
+    got = numbers(cell["value"] for cell in cells)
+    np.testing.assert_allclose(got, values.ravel(), **CLOSE)
+    for cell, value in zip(cells, got, strict=True):
+        blocked = panel.colours == "mask" and not value
+        assert cell["hatched"] == (blocked or not np.isfinite(value)), cell
+        assert (cell["written"] == "✓") == (panel.colours == "mask" and bool(value)), cell
+    assert seen["chosen"] == [panel.highlight_row is not None] * len(values)
+    if panel.colours != "mask":
+        painted = [(v, c["rgb"]) for v, c in zip(got, cells, strict=True) if not c["hatched"]]
+        colours(panel.colours, painted, dark)
+
+
+def colours(kind, painted, dark):
+    """A larger value is never the paler cell; below zero warm, above zero cool."""
+    for sign in (1, -1):
+        side = sorted((abs(v), sum(rgb)) for v, rgb in painted if sign * v >= 0)
+        light = [total if dark else -total for _, total in side]
+        steps = np.diff(light)
+        assert np.all(steps >= -1e-6), f"{kind}: {side}"
+        if side and side[-1][0] > 1.2 * side[0][0] + 0.02 and (sign > 0 or kind == "scores"):
+            assert light[-1] > light[0], f"{kind}: one colour for different values: {side}"
+    if kind == "scores" and painted:
+        largest = max(abs(v) for v, _ in painted)
+        for value, (red, _, blue) in painted:
+            if abs(value) > 0.3 * largest and not 0 < red == blue:
+                assert (blue > red) == (value > 0), (value, red, blue)
+
+
+def bars(seen, panel, _):
+    assert [bar["label"] for bar in seen["bars"]] == list(panel.labels)
+    got = numbers(bar["value"] for bar in seen["bars"])
+    values = np.asarray(panel.values)
+    np.testing.assert_allclose(got, values, **CLOSE)
+    within = np.isfinite(got)
+    if panel.limits:
+        within &= (got >= panel.limits[0]) & (got <= panel.limits[1])
+    heights = np.array([bar["height"] for bar in seen["bars"]])[within]
+    sizes = np.abs(got[within])
+    if sizes.size and sizes.max() > 0:
+        unit = heights[sizes.argmax()] / sizes.max()
+        np.testing.assert_allclose(heights, unit * sizes, atol=0.2)
+        assert unit > 0
+    if (got[within] > 0).any() and (got[within] < 0).any():
+        tops = np.array([bar["y"] for bar in seen["bars"]])[within]
+        assert tops[got[within] > 0].max() < tops[got[within] < 0].min() + 1e-6
+
+
+def lines(seen, panel, _):
+    assert [curve["label"] for curve in seen["series"]] == list(panel.ys)
+    assert [curve["name"] for curve in seen["series"]] == list(panel.ys)
+    marked = None if panel.mark is None else float(seen["mark"])
+    assert marked is None or np.isclose(marked, panel.mark, rtol=1e-3)
+    across, down = [], []
+    for curve, y in zip(seen["series"], panel.ys.values(), strict=True):
+        np.testing.assert_allclose(numbers(curve["x"]), np.asarray(panel.x), **CLOSE)
+        got = numbers(curve["values"])
+        np.testing.assert_allclose(got, np.asarray(y), **({"rtol": 1e-3} if panel.log_y else CLOSE))
+        drawn = np.isfinite(got) & ((got > 0) | (not panel.log_y))
+        corners = numbers(re.findall(r"-?[\d.]+", curve["d"])).reshape(-1, 2)
+        assert len(corners) == drawn.sum()
+        across += zip(numbers(curve["x"])[drawn], corners[:, 0], strict=True)
+        down += zip(got[drawn], corners[:, 1], strict=True)
+    straight(across, panel.log_x, 1)
+    straight(down, panel.log_y, -1)
+
+
+def straight(pairs, log, direction):
+    """Positions on the page are an increasing (x) or decreasing (y) line in the values."""
+    value, place = np.array(pairs).T
+    value = np.log10(value) if log else value
+    if np.ptp(value) < 1e-6 * max(1, np.abs(value).max()):
+        return
+    slope, intercept = np.polyfit(value, place, 1)
+    assert direction * slope > 0
+    np.testing.assert_allclose(place, slope * value + intercept, atol=0.6)
+
+
+def table(seen, panel, _):
+    assert seen["header"] == list(panel.header)
+    assert [tuple(row) for row in seen["rows"]] == list(panel.rows)

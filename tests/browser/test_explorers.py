@@ -1,0 +1,240 @@
+"""Every explorer of the book: each slider through all its values, each pair at its corners."""
+
+import itertools
+import json
+
+import pytest
+
+from qkv.explore.stored import STATE, VIEW
+from tests.browser.shown import SNAPSHOT, compare
+from tests.explorers import explorers_of, function_of
+
+LOADS = "explorers.js"
+STILL = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
+
+
+def pages_of(book):
+    """Addresses of the pages that hold an explorer, relative to the book."""
+    pages = [path for path in sorted(book.rglob("*.html")) if LOADS in path.read_text("utf-8")]
+    assert pages, "no page of the book has an explorer"
+    return [path.relative_to(book).as_posix() for path in pages]
+
+
+class OnPage:
+    """One explorer on a page: its axes from the state stored there, its controls, its picture."""
+
+    def __init__(self, page, index):
+        self.page = page
+        self.box = page.locator(".qkv-explore").nth(index)
+        self.root = self.box.locator(".qkv-explorer")
+        self.fn = function_of(self.root.get_attribute("data-source"))
+        title = self.box.get_attribute("aria-label")
+        self.state = next(s for s in stored_on(page) if s["title"] == title)
+        self.axes = self.state["axes"]
+        self.inputs = self.box.locator(".qkv-controls input")
+
+    def move(self, places):
+        """Put the controls of {axis: place} there, as a hand would, and return what is shown."""
+        for name, place in places.items():
+            i = next(i for i, axis in enumerate(self.axes) if axis["name"] == name)
+            self.inputs.nth(i).evaluate(
+                """(input, place) => {
+                  if (input.type === "checkbox") { if (input.checked !== !!place) input.click(); }
+                  else { input.value = place; input.dispatchEvent(new Event("input")); }
+                }""",
+                place,
+            )
+        return self.root.evaluate(SNAPSHOT)
+
+    def start(self):
+        return {axis["name"]: int(self.state[f"i_{axis['name']}"]) for axis in self.axes}
+
+    def values(self, places):
+        return {a["name"]: a["values"][places[a["name"]]] for a in self.axes}
+
+    def check(self, places, dark=False):
+        shown, values = self.move(places), self.values(places)
+        assert shown["values"] == values
+        for axis in self.axes:
+            assert f"{axis['label']} {axis['texts'][places[axis['name']]]}" in shown["live"]
+        compare(shown, self.fn(**values), dark)
+
+
+def stored_on(page):
+    texts = page.locator(f'script[type="{STATE}"]').all_text_contents()
+    return [state for text in texts for state in explorers_of(json.loads(text)["state"])]
+
+
+def explorers_on(page):
+    page.wait_for_selector(".qkv-explore[aria-label] [data-panel]")
+    views = page.locator(f'script[type="{VIEW}"]').count()
+    assert page.locator(".qkv-explore .qkv-explorer").count() == views
+    return [OnPage(page, i) for i in range(page.locator(".qkv-explore").count())]
+
+
+def settings(axes, start):
+    """Every value of each slider, the others as at the start; every pair at its four corners."""
+    ends = {axis["name"]: len(axis["values"]) - 1 for axis in axes}
+    for name, last in ends.items():
+        for place in range(last + 1):
+            yield {**start, name: place}
+    for one, two in itertools.combinations(ends, 2):
+        for a, b in itertools.product((0, ends[one]), (0, ends[two])):
+            yield {**start, one: a, two: b}
+
+
+@pytest.fixture
+def still(browser, book_url):
+    """A page without motion, so that a colour read is a colour reached."""
+    context = browser.new_context(**STILL)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def explorers(still, book, book_url):
+    """Every explorer of the book, page by page."""
+
+    def walk(**media):
+        still.emulate_media(reduced_motion="reduce", **media)
+        for path in pages_of(book):
+            still.goto(f"{book_url}/{path}")
+            yield from explorers_on(still)
+
+    return walk
+
+
+def test_every_position_shows_what_the_function_returns(explorers):
+    for explorer in explorers():
+        for places in settings(explorer.axes, explorer.start()):
+            explorer.check(places)
+
+
+def test_an_explorer_opens_at_its_start(explorers):
+    for explorer in explorers():
+        shown = explorer.root.evaluate(SNAPSHOT)
+        compare(shown, explorer.fn(**explorer.values(explorer.start())))
+
+
+def test_the_dark_theme_turns_the_scale_round(explorers):
+    for explorer in explorers(color_scheme="dark"):
+        explorer.check(explorer.start(), dark=True)
+
+
+def test_from_a_file(still, book):
+    path = pages_of(book)[0]
+    problems = []
+    still.on("pageerror", problems.append)
+    still.goto((book / path).as_uri())
+    for explorer in explorers_on(still):
+        start = explorer.start()
+        for place in range(len(explorer.axes[0]["values"])):
+            explorer.check({**start, explorer.axes[0]["name"]: place})
+    assert not problems
+
+
+def test_controls_have_names_values_and_room(explorers):
+    for explorer in explorers():
+        assert explorer.box.get_attribute("role") == "group"
+        assert explorer.box.get_attribute("aria-label") == explorer.state["title"]
+        start = explorer.start()
+        for i, axis in enumerate(explorer.axes):
+            control = explorer.inputs.nth(i)
+            assert control.evaluate("e => e.labels[0].textContent") == axis["label"]
+            assert control.get_attribute("data-lm-suppress-shortcuts") == "true"
+            if control.get_attribute("type") == "range":
+                assert control.get_attribute("aria-valuetext") == axis["texts"][start[axis["name"]]]
+            target = control if control.get_attribute("type") == "range" else control.locator("..")
+            assert target.bounding_box()["height"] >= 24
+        assert explorer.box.locator(".qkv-kernel").is_hidden()
+
+
+def test_arrow_keys_move_sliders_and_space_ticks_boxes(explorers):
+    for explorer in explorers():
+        for i, axis in enumerate(explorer.axes):
+            places = explorer.start()
+            explorer.move(places)
+            control = explorer.inputs.nth(i)
+            control.focus()
+            if control.get_attribute("type") == "checkbox":
+                control.press("Space")
+                places[axis["name"]] = 1 - places[axis["name"]]
+            else:
+                back = places[axis["name"]] > 0
+                control.press("ArrowLeft" if back else "ArrowRight")
+                places[axis["name"]] += -1 if back else 1
+                said = axis["texts"][places[axis["name"]]]
+                assert control.get_attribute("aria-valuetext") == said
+            shown = explorer.root.evaluate(SNAPSHOT)
+            compare(shown, explorer.fn(**explorer.values(places)))
+
+
+def test_a_hand_on_the_follower_lets_go_of_the_switch(explorers):
+    followed = [e for e in explorers() if e.state.get("follow")]
+    for explorer in followed[-1:]:  # the page of the last one is still open
+        rule = explorer.state["follow"]
+        switch = explorer.inputs.nth(len(explorer.axes))
+        leader = next(a for a in explorer.axes if a["name"] == rule["leader"])
+        switch.check()
+        for place in range(len(leader["values"])):
+            shown = explorer.move({rule["leader"]: place})
+            places = {
+                **explorer.start(),
+                rule["leader"]: place,
+                rule["axis"]: rule["places"][place],
+            }
+            assert shown["values"] == explorer.values(places)
+            assert switch.is_checked()
+        follower = next(a for a in explorer.axes if a["name"] == rule["axis"])
+        elsewhere = next(i for i in range(len(follower["values"])) if i != rule["places"][-1])
+        explorer.move({rule["axis"]: elsewhere})
+        assert not switch.is_checked()
+
+
+def test_cells_are_read_by_keyboard_and_pointer(explorers):
+    seen = 0
+    for explorer in explorers():
+        panels = explorer.fn(**explorer.values(explorer.start()))
+        for figure in explorer.root.locator("figure[data-kind=heatmap]").all():
+            panel = panels[figure.get_attribute("data-panel")]
+            picture, readout = figure.locator(".qkv-picture"), figure.locator(".qkv-readout")
+            picture.focus()
+            picture.press("Home")
+            assert f"{panel.rows[0]} → {panel.columns[0]}: " in readout.text_content()
+            picture.press("ArrowRight")
+            assert f"{panel.rows[0]} → {panel.columns[1]}: " in readout.text_content()
+            assert figure.locator(".qkv-across:visible").count()
+            picture.press("Escape")
+            assert readout.text_content() == ""
+            figure.locator(".qkv-cell rect").nth(len(panel.columns)).hover(force=True)
+            assert f"{panel.rows[1]} → {panel.columns[0]}: " in readout.text_content()
+            seen += 1
+    assert seen
+
+
+def test_on_a_phone_nothing_is_wider_than_the_page(explorers, still):
+    still.set_viewport_size({"width": 375, "height": 700})
+    for explorer in explorers():
+        for places in itertools.islice(settings(explorer.axes, explorer.start()), 0, None, 3):
+            explorer.check(places)
+        assert still.evaluate("document.documentElement.scrollWidth") <= 375
+        for i in range(len(explorer.axes)):
+            control = explorer.inputs.nth(i)
+            if control.get_attribute("type") == "range":
+                inner = explorer.box.locator(".qkv-controls").bounding_box()["width"]
+                assert control.bounding_box()["width"] == pytest.approx(inner, abs=1)
+
+
+def test_a_widget_of_another_kind_says_so(still, book, book_url):
+    path = pages_of(book)[0]
+
+    def with_a_stranger(route):
+        text = route.fetch().text()
+        route.fulfill(
+            body=text.replace('"SelectionSliderModel"', '"PlayModel"'), content_type="text/html"
+        )
+
+    still.route("**/*.html", with_a_stranger)
+    still.goto(f"{book_url}/{path}")
+    still.wait_for_selector(".qkv-explorer [data-panel]")
+    assert "needs Jupyter (PlayModel)" in still.locator(".qkv-controls").first.text_content()
