@@ -1,0 +1,216 @@
+"""Every page of the built book, as a reader's browser sees it with no other host in reach."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+from mdit_py_plugins.amsmath import amsmath_plugin
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.conftest import BOOK, Watch
+
+ROOT = Path(__file__).parents[2]
+PHONE = {"width": 375, "height": 800}
+UNSET_FORMULA = re.compile(r"\$[^$\n]+\$|\\\(|\\\[|\\(?:frac|sqrt|begin|operatorname)\b")
+MARKDOWN = (
+    MarkdownIt("commonmark")
+    .use(dollarmath_plugin, allow_labels=True, double_inline=True)
+    .use(amsmath_plugin)
+    .enable("table")
+)
+# What a screen reader would announce, as the browser computes it for the accessibility tree.
+NAMELESS = """() => {
+  const name = (e) => e.getAttribute("aria-label") || e.title || e.textContent.trim()
+    || [...(e.labels ?? [])].map((l) => l.textContent.trim()).join(" ")
+    || (e.getAttribute("aria-labelledby") ?? "").split(" ")
+         .map((id) => document.getElementById(id)?.textContent ?? "").join("").trim()
+    || [...e.querySelectorAll("img")].map((i) => i.alt).join("");
+  return [...document.querySelectorAll("a[href], button, input, select, summary, [role=button]")]
+    .filter((e) => e.checkVisibility() && !name(e)).map((e) => e.outerHTML.slice(0, 200));
+}"""
+
+
+def built_pages() -> list[str]:
+    """Pages of the book by address; the front door only sends on to the first of them."""
+    pages = [page.relative_to(BOOK).as_posix() for page in BOOK.rglob("*.html")]
+    return sorted(p for p in pages if p != "index.html" and not p.startswith("_"))
+
+
+def with_source() -> list[str]:
+    return [page for page in built_pages() if source_of(page).exists()]
+
+
+def source_of(page: str) -> Path:
+    source = ROOT / Path(page)
+    notebook = source.with_suffix(".ipynb")
+    return notebook if notebook.exists() else source.with_suffix(".md")
+
+
+def formulas_in(source: Path) -> int:
+    """Formulas of a page's Markdown, counted by a parser that knows nothing of the book's build."""
+    texts = [source.read_text(encoding="utf-8")]
+    if source.suffix == ".ipynb":
+        cells = json.loads(texts[0])["cells"]
+        texts = ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
+    return sum(count_formulas(text) for text in texts)
+
+
+def count_formulas(text: str) -> int:
+    count = 0
+    for token in MARKDOWN.parse(text):
+        if token.type == "fence" and token.info.startswith("{glossary}"):
+            count += count_formulas(re.sub(r"(?m)^ +", "", token.content))
+        for one in [token, *(token.children or [])]:
+            count += one.type.startswith(("math_", "amsmath"))
+    return count
+
+
+@pytest.fixture(params=built_pages() or ["the book is not built"])
+def address(request: pytest.FixtureRequest, book_url: str) -> str:
+    return f"{book_url}/{request.param}"
+
+
+@pytest.fixture
+def phone(browser: Browser, book_url: str) -> Iterator[Page]:
+    context = browser.new_context(viewport=PHONE, color_scheme="dark")
+    yield context.new_page()
+    context.close()
+
+
+def test_a_page_is_whole(page: Page, address: str) -> None:
+    """One title, a language, alt texts, names for the hand and the ear, formulas set."""
+    page.goto(address)
+    assert page.locator("html").get_attribute("lang") == "en"
+    assert page.locator("h1:visible").count() == 1
+    assert page.locator("img:not([alt]), img[alt='']").count() == 0
+    assert page.evaluate(NAMELESS) == []
+    assert page.locator(".katex-error, .problematic").count() == 0
+    text = page.evaluate(
+        """() => { const copy = document.querySelector("main").cloneNode(true);
+          copy.querySelectorAll("script, style, pre, code, .katex").forEach((e) => e.remove());
+          return copy.textContent; }"""
+    )
+    assert not UNSET_FORMULA.findall(text)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_a_page_fits_a_phone(phone: Page, address: str) -> None:
+    phone.goto(address)
+    phone.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    wide = phone.evaluate(
+        """() => document.documentElement.scrollWidth <= innerWidth ? [] :
+          [...document.querySelectorAll("main *")]
+            .filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
+            .map((e) => e.tagName + "." + e.className).slice(0, 8)"""
+    )
+    assert not wide, f"wider than {PHONE['width']} px: {wide}"
+    text = phone.locator("main").evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+    assert text >= 15
+
+
+@pytest.mark.parametrize("name", with_source())
+def test_every_formula_of_the_source_is_set(page: Page, book_url: str, name: str) -> None:
+    page.goto(f"{book_url}/{name}")
+    on_page = page.locator("article .math > .katex, article .math .qkv-formula").count()
+    assert on_page == formulas_in(source_of(name))
+
+
+@pytest.mark.parametrize("name", built_pages())
+def test_a_page_works_from_the_disk(browser: Browser, book: Path, name: str) -> None:
+    context = browser.new_context()
+    watch = Watch("file://")
+    context.on("page", watch.follow)
+    page = context.new_page()
+    page.goto((book / name).as_uri())
+    expect(page.locator("h1:visible")).to_have_count(1)
+    context.close()
+    watch.check()
+
+
+def test_the_front_door_opens_the_book(page: Page, book_url: str) -> None:
+    page.goto(f"{book_url}/")
+    page.wait_for_url("**/book/index.html")
+    expect(page.locator("h1:visible")).to_contain_text("The Runnable Transformer")
+
+
+def test_roles_have_their_colour_in_both_themes(browser: Browser, book_url: str) -> None:
+    seen = {}
+    for theme in ("light", "dark"):
+        context = browser.new_context(color_scheme=theme)
+        page = context.new_page()
+        page.goto(f"{book_url}/book/notation.html")
+        seen[theme] = [
+            page.locator(f".katex .qkv-{role}").first.evaluate("e => getComputedStyle(e).color")
+            for role in ("query", "key", "value", "output")
+        ]
+        context.close()
+    assert len(set(seen["light"] + seen["dark"])) == 8
+
+
+def test_the_theme_button_goes_round(page: Page, book_url: str) -> None:
+    page.goto(f"{book_url}/book/index.html")
+    modes = []
+    for _ in range(3):
+        page.locator(".theme-switch-button:visible").click()
+        modes.append(page.locator("html").get_attribute("data-mode"))
+        icon = page.locator(".theme-switch-button:visible .theme-switch:visible")
+        expect(icon).to_have_count(1)
+        assert "url(" in icon.evaluate("e => getComputedStyle(e).maskImage")
+    assert sorted(modes) == ["auto", "dark", "light"]
+    assert modes[-1] == "auto", "auto is where a reader starts"
+
+
+@pytest.mark.parametrize("from_disk", [False, True], ids=["http", "disk"])
+def test_search_finds_softmax(
+    context: BrowserContext, book: Path, book_url: str, from_disk: bool
+) -> None:
+    page = context.new_page()
+    page.goto(f"{book.as_uri() if from_disk else book_url}/book/index.html")
+    page.keyboard.press("Control+k")
+    page.locator("#search-input:focus").fill("softmax")
+    page.keyboard.press("Enter")
+    results = page.locator("ul.search li a")
+    expect(results.filter(has_text="Why")).not_to_have_count(0, timeout=15_000)
+    results.first.click()
+    expect(page.locator("h1:visible")).to_have_count(1)
+
+
+def test_the_keyboard_reaches_the_text(page: Page, book_url: str) -> None:
+    page.goto(f"{book_url}/book/index.html")
+    page.keyboard.press("Tab")
+    skip = page.locator("#pst-skip-link a")
+    expect(skip).to_be_focused()
+    box = skip.bounding_box()
+    assert box is not None
+    assert box["y"] >= 0, "the skip link shows itself when it has the focus"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.querySelector('main').contains(document.activeElement)")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+
+
+def test_menus_open_and_sidebars_fold(page: Page, book_url: str) -> None:
+    page.goto(f"{book_url}/chapters/05_masks.html")
+    page.get_by_label("Download this page").click()
+    expect(page.locator(".dropdown-menu.show a", has_text=".ipynb")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator("button.primary-toggle:visible").click()
+    expect(page.locator(".bd-sidebar-primary")).not_to_be_in_viewport()
+
+
+def test_folds_open_by_keyboard(page: Page, book_url: str) -> None:
+    page.goto(f"{book_url}/chapters/05_masks.html")
+    fold = page.locator("article details").first
+    fold.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(fold).to_have_attribute("open", "")
+    solution = page.locator("details.qkv-fold summary", has_text="Solution").first
+    solution.click()
+    expect(solution.locator("..").locator("pre").first).to_be_visible()
