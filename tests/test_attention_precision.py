@@ -31,6 +31,17 @@ def test_scores_of_ten_thousand_do_not_overflow(room, dtype, need_weights):
     close(weights.astype(np.float64) if room is qn else weights.double(), [0.5, 0, 0.5])
 
 
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_half_precision_scales_before_the_product(need_weights):
+    """128 · 30 · 30 is more than float16 holds; divided by √128 it is not."""
+    q, k = np.full((1, 128), 30, np.float16), np.full((2, 128), 30, np.float16)
+    k[1] = 0
+    v = np.array([[3.0], [5.0]], np.float16)
+    for room, to in ((qn, np.asarray), (qt, torch.from_numpy)):
+        out, _ = room.scaled_dot_product_attention(*map(to, (q, k, v)), need_weights=need_weights)
+        close(out, [[3.0]])
+
+
 @pytest.mark.parametrize("dtype", NUMPY_FLOATS)
 def test_numpy_keeps_the_dtype(dtype):
     q, k, v = qkv(dtype=dtype)
