@@ -8,17 +8,22 @@ import re
 import shutil
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
+import numpy as np
 import pytest
+from PIL import Image
 from sphinx.errors import ConfigError
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "book" / "extensions"))
 address = importlib.import_module("address")
+figures = importlib.import_module("figures")
 offline = importlib.import_module("offline")
+purge = importlib.import_module("purge")
 
 PAPER = "https://arxiv.org/abs/1706.03762"
 REPOSITORY = "https://github.com/someone/some-book"
@@ -187,3 +192,39 @@ def test_the_guard_sees_every_way_of_loading(name: str, text: str, tmp_path: Pat
 def test_the_guard_lets_links_and_text_be(text: str, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(text, encoding="utf-8")
     assert not list(offline.outside_loads(tmp_path))
+
+
+def test_purging_keeps_what_may_be_used() -> None:
+    sheet = (
+        '@charset "UTF-8";/* note */:root{--a:1}.btn,.card{x:1}.card .btn{y:2}.gone>a{z:3}'
+        "@media (max-width:9px){.gone{a:b}}@media print{.btn:not(.card,.gone),p{c:d}}"
+        "@keyframes spin{0%{e:f}to{g:h}}.show\\:x{i:j}"
+    )
+    kept = purge.purge(sheet, {"btn"})
+    assert kept == (
+        '@charset "UTF-8";:root{--a:1}.btn{x:1}@media print{p{c:d}}@keyframes spin{0%{e:f}to{g:h}}'
+    )
+
+
+def test_figures_lose_weight_and_no_colour() -> None:
+    ramp = np.zeros((120, 200, 4), np.uint8)
+    ramp[..., 3] = 255
+    ramp[:40, :, 0] = np.arange(200)  # more colours than are kept
+    ramp[40:, :] = (0, 114, 178, 255)
+    ramp[80:, 100:, 3] = 0
+    before = BytesIO()
+    Image.fromarray(ramp).save(before, "PNG", compress_level=1)
+    after = figures.lighten(before.getvalue())
+    assert len(after) < len(before.getvalue())
+    seen = np.asarray(Image.open(BytesIO(after)).convert("RGB"))
+    assert (seen[60] == (0, 114, 178)).all()
+    assert (seen[100, 150] == 255).all(), "transparent is white"
+    assert figures.lighten(after) == after
+
+
+def test_a_figure_says_its_size() -> None:
+    name = "a" * 64 + ".png"
+    text = f'<img alt="x" src="../_images/{name}" /> <img alt="y" src="../_images/logo.png" />'
+    sized = figures.PICTURE.sub(lambda match: figures._sized(match, {name: (20, 10)}), text)
+    assert sized == text.replace("<img alt=", '<img width="20" height="10" loading="lazy" alt=', 1)
+    assert figures.PICTURE.search(sized)[2] == "logo.png", "a second time changes nothing"

@@ -1,0 +1,153 @@
+"""What each page of the built book weighs on a first visit, and when its first explorer is drawn.
+
+    python benchmarks/pages.py
+
+Everything that Chromium asks for is counted as a server would send it: text compressed with gzip,
+fonts and pictures as they are. Figures further down are asked for when a reader comes near them;
+the last column has them all. Writes results/pages.json and results/pages.md beside this file.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import json
+import os
+import platform
+import statistics
+import sys
+import threading
+import time
+from datetime import date
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tools.browser import HOW_TO, find_browser  # noqa: E402
+
+BOOK = ROOT / "_build" / "html"
+RESULTS = ROOT / "benchmarks" / "results"
+AIM_KB = 350
+COMPRESSED = {".png", ".woff2", ".jpg"}
+VISITS = 5
+EXPLORER = ".qkv-explorer svg"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Print the table only."""
+
+
+def sent_bytes(path: Path) -> int:
+    data = path.read_bytes()
+    return len(data) if path.suffix in COMPRESSED else len(gzip.compress(data, 6))
+
+
+def kind_of(path: Path) -> str:
+    kinds = {".html": "page", ".css": "style", ".js": "script", ".woff2": "fonts"}
+    return kinds.get(path.suffix, "images")
+
+
+class Visit(NamedTuple):
+    first: set[Path]
+    to_the_end: set[Path]
+    drawn: float | None
+
+
+def visit(browser: Browser, url: str) -> Visit:
+    """Open a page in a fresh context: the files it asks for, and milliseconds to an explorer."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    asked: set[Path] = set()
+    page.on("request", lambda request: asked.add(file_of(request.url)))
+    start = time.perf_counter()
+    page.goto(url, wait_until="commit")
+    drawn = None
+    page.wait_for_load_state("domcontentloaded")
+    if page.locator('script[type$="widget-view+json"]').count():
+        page.wait_for_selector(EXPLORER)
+        drawn = 1000 * (time.perf_counter() - start)
+    page.wait_for_load_state("networkidle")
+    first = set(asked)
+    page.evaluate("document.querySelectorAll('img').forEach((i) => { i.loading = 'eager'; })")
+    page.wait_for_function("[...document.images].every((i) => i.complete)")
+    context.close()
+    return Visit(first, asked, drawn)
+
+
+def file_of(url: str) -> Path:
+    return BOOK / unquote(urlsplit(url).path).lstrip("/")
+
+
+def measure(browser: Browser, home: str, page: str) -> dict[str, object]:
+    visits = [visit(browser, f"{home}/{page}") for _ in range(VISITS)]
+    files = visits[0].first
+    kinds = dict.fromkeys(("page", "style", "script", "fonts", "images"), 0)
+    for file in files:
+        kinds[kind_of(file)] += sent_bytes(file)
+    times = [visit.drawn for visit in visits if visit.drawn is not None]
+    return {
+        "page": page,
+        "bytes": sum(kinds.values()),
+        "files": len(files),
+        "by kind": kinds,
+        "bytes to the end": sum(map(sent_bytes, visits[0].to_the_end)),
+        "first explorer drawn, ms": round(statistics.median(times)) if times else None,
+    }
+
+
+def table(rows: list[dict[str, object]], where: str) -> str:
+    lines = [
+        f"Kilobytes (1,000 bytes) of a first visit, {where}. "
+        f"Aim: at most {AIM_KB} for a page with maths and sliders; a stock page weighs 849, plus "
+        "265 for MathJax and 1,130 for the widget manager.",
+        "",
+        "| page | all | page | style | script | fonts | images | explorer, ms | with all figures |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for row in rows:
+        kinds = row["by kind"]
+        assert isinstance(kinds, dict)
+        numbers = [row["bytes"], *kinds.values()]
+        cells = " | ".join(f"{int(n) / 1000:.0f}" for n in numbers)
+        drawn = row["first explorer drawn, ms"] or ""
+        whole = int(str(row["bytes to the end"])) / 1000
+        lines.append(f"| {row['page']} | {cells} | {drawn} | {whole:.0f} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    if not (BOOK / "book" / "index.html").is_file():
+        sys.exit("The book is not built: run make html first.")
+    program = find_browser()
+    if program is None:
+        sys.exit(HOW_TO)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=BOOK))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    home = f"http://127.0.0.1:{server.server_port}"
+    pages = sorted(p.relative_to(BOOK).as_posix() for p in BOOK.rglob("*.html"))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        rows = [measure(browser, home, page) for page in pages if page != "index.html"]
+        machine = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores"
+        where = f"{date.today()}, Chromium {browser.version}, {machine}"
+        browser.close()
+    server.shutdown()
+    RESULTS.mkdir(exist_ok=True)
+    text = table(rows, where)
+    (RESULTS / "pages.json").write_text(
+        json.dumps({"where": where, "pages": rows}, indent=1) + "\n", encoding="utf-8"
+    )
+    (RESULTS / "pages.md").write_text(text, encoding="utf-8")
+    print(text, end="")
+
+
+if __name__ == "__main__":
+    main()
