@@ -27,13 +27,15 @@ function place(panel, said) {
   figure.dataset.panel = panel.name;
   figure.dataset.kind = panel.kind;
   if (panel.shape?.length === 3 || panel.shape?.[0] > 16) figure.classList.add("qkv-wide");
+  const read = (text) => { readout.textContent = text ?? ""; };
+  let width = 0;
   let drawn = null;
   let drawing = null;
-  return { element: figure, update(next) {
-    const wanted = signature(next, body.clientWidth);
+  return { element: figure, measure() { width = body.clientWidth; }, update(next) {
+    const wanted = signature(next, width);
     if (wanted !== drawn) {
       drawn = wanted;
-      drawing = DRAW[next.kind](next, body.clientWidth, said, (text) => { readout.textContent = text ?? ""; });
+      drawing = DRAW[next.kind](next, width, said, read);
       body.replaceChildren(drawing.element);
     }
     const summary = drawing.update(next);
@@ -49,7 +51,7 @@ function words(panel, said) {
   const element = html("p", { className: "qkv-text" }, html("span", { textContent: name }), value);
   element.dataset.panel = panel.name;
   element.dataset.kind = "text";
-  return { element, update(next) {
+  return { element, measure() {}, update(next) {
     value.textContent = next.text;
     element.classList.toggle("qkv-sentence", next.text.length > 14);
     return `${name}: ${next.text}`;
@@ -110,9 +112,18 @@ function render({ model, el }) {
 
   let shown = null;
   let panels = [];
+  let width = 0;
+  // Only a change of size measures: a layout forced by every move would cost more than the drawing.
+  function fit() {
+    adopt(root, title);
+    width = grid.clientWidth;
+    if (width && !panels.length) panels = layOut(shown, said, grid);
+    for (const panel of panels) panel.measure();
+    draw();
+  }
+
   function draw() {
-    if (!grid.clientWidth) return; // folded away: drawn when it opens
-    if (!panels.length) panels = layOut(shown, said, grid);
+    if (!width) return; // folded away: drawn when it opens
     const summaries = shown.map((panel, i) => panels[i].update(panel));
     const main = shown.map((panel, i) => (panel.kind === "text" ? summaries[i] : "")).filter(Boolean);
     live.textContent = [note.textContent || setting(values()), ...(main.length ? main : summaries)].join(". ");
@@ -137,7 +148,7 @@ function render({ model, el }) {
 
   const heard = [...follower(model), ...axes.map((axis) => [`change:i_${axis.name}`, move])];
   for (const [event, act] of heard) model.on(event, act);
-  const size = new ResizeObserver(() => { adopt(root, title); draw(); });
+  const size = new ResizeObserver(fit);
   el.append(root);
   move();
   size.observe(grid);

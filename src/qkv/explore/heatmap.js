@@ -92,18 +92,23 @@ function build(panel, p, said) {
   return { drawing, hatch, ...marks };
 }
 
+function colour({ group, rect }, panel, value, hatch) {
+  const v = shade(panel, value);
+  const hatched = isHatched(panel, value);
+  group.dataset.value = exact(value);
+  group.classList.toggle("qkv-strong", Math.abs(v) > STRONG);
+  group.classList.toggle("qkv-hatched", hatched);
+  rect.style.fill = hatched ? hatch : "";
+  tint(rect, v);
+}
+
 function paint(panel, p, made) {
   const values = [...panel.arrays[0]];
   const write = fitting(values, p.cell - 3);
-  made.cells.forEach(({ group, rect, text }, k) => {
-    const [value, v] = [values[k], shade(panel, values[k])];
-    group.dataset.value = exact(value);
-    group.classList.toggle("qkv-strong", Math.abs(v) > STRONG);
-    tint(rect, v);
-    group.classList.toggle("qkv-hatched", isHatched(panel, value));
-    rect.style.fill = isHatched(panel, value) ? made.hatch : "";
-    const words = written(panel, value, write, p.cell);
-    if (text.textContent !== words) text.textContent = words;
+  made.cells.forEach((one, k) => {
+    if (!Object.is(one.value, values[k])) colour(one, panel, (one.value = values[k]), made.hatch);
+    const words = written(panel, values[k], write, p.cell);
+    if (one.words !== words) one.text.textContent = one.words = words;
   });
   band(made, "chosen", p, panel.highlight_row ?? null, null);
 }

@@ -1,0 +1,129 @@
+"""How long a slider's move takes on the built page, and how soon the first explorer is drawn.
+
+    python benchmarks/sliders.py
+
+On each page with an explorer 50 moves: the handler is timed by dispatching `input`, the repaint by
+the frame that follows it. The first drawing is timed from the start of a cold visit, by the page's
+own clock. Writes results/sliders.json and results/sliders.md beside this file.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import platform
+import statistics
+import sys
+import threading
+from datetime import date
+from http.server import ThreadingHTTPServer
+from typing import Any
+
+from pages import BOOK, FLAGS, HOW_TO, RESULTS, VISITS, Quiet, find_browser
+from playwright.sync_api import Browser, Page, sync_playwright
+
+MOVES = 50
+AIM_MS = 8
+FIRST_DRAWN = """
+new MutationObserver((_, watch) => {
+  if (!document.querySelector(".qkv-explorer svg")) return;
+  globalThis.firstDrawn = performance.now();
+  watch.disconnect();
+}).observe(document, { childList: true, subtree: true });
+"""
+# A round of all sliders of the page, each one place further every time, back at the end.
+MOVE = """
+async (moves) => {
+  const sliders = [...document.querySelectorAll(".qkv-controls input[type=range]")];
+  const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  const times = [];
+  for (let i = 0; i < moves; i++) {
+    const slider = sliders[i % sliders.length];
+    await painted();
+    const before = performance.now();
+    slider.value = (Number(slider.value) + 1) % (Number(slider.max) + 1);
+    slider.dispatchEvent(new Event("input"));
+    const handled = performance.now();
+    await painted();
+    times.push([handled - before, performance.now() - before]);
+  }
+  return times;
+}
+"""
+
+
+def visit(browser: Browser, url: str) -> tuple[Page, float]:
+    """A cold visit: the page in a context of its own, and ms to its first explorer."""
+    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    page.add_init_script(FIRST_DRAWN)
+    page.goto(url)
+    page.wait_for_function("globalThis.firstDrawn")
+    return page, page.evaluate("firstDrawn")
+
+
+def measure(browser: Browser, home: str, path: str) -> dict[str, Any]:
+    drawn = []
+    for _ in range(VISITS):
+        page, ms = visit(browser, f"{home}/{path}")
+        drawn.append(ms)
+        times = page.evaluate(MOVE, MOVES)
+        page.context.close()
+    handler, repaint = zip(*times, strict=True)
+    return {
+        "page": path,
+        "first drawn": round(statistics.median(drawn)),
+        "handler": spread(handler),
+        "repaint": spread(repaint),
+    }
+
+
+def spread(times: tuple[float, ...]) -> dict[str, float]:
+    p95 = statistics.quantiles(times, n=20)[-1]
+    return {"median": round(statistics.median(times), 1), "p95": round(p95, 1)}
+
+
+def table(rows: list[dict[str, Any]], where: str) -> str:
+    lines = [
+        f"Milliseconds over {MOVES} moves a page, {where}. Aim: p95 of the handler under {AIM_MS}.",
+        "",
+        "| page | handler, median | handler, p95 | to repaint, median | to repaint, p95 "
+        "| first explorer drawn |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for row in rows:
+        cells = [row[kind][which] for kind in ("handler", "repaint") for which in ("median", "p95")]
+        cells.append(row["first drawn"])
+        lines.append(f"| {row['page']} | {' | '.join(str(cell) for cell in cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    pages = [p for p in sorted(BOOK.rglob("*.html")) if "explorers.js" in p.read_text("utf-8")]
+    if not pages:
+        sys.exit("The book is not built, or no page has an explorer: run make html first.")
+    program = find_browser()
+    if program is None:
+        sys.exit(HOW_TO)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=BOOK))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    home = f"http://127.0.0.1:{server.server_port}"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        rows = [measure(browser, home, p.relative_to(BOOK).as_posix()) for p in pages]
+        where = (
+            f"{date.today()}, Chromium {browser.version}, "
+            f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores"
+        )
+        browser.close()
+    server.shutdown()
+    RESULTS.mkdir(exist_ok=True)
+    text = table(rows, where)
+    kept = json.dumps({"where": where, "pages": rows}, indent=1) + "\n"
+    (RESULTS / "sliders.json").write_text(kept, encoding="utf-8")
+    (RESULTS / "sliders.md").write_text(text, encoding="utf-8")
+    print(text, end="")
+
+
+if __name__ == "__main__":
+    main()
