@@ -37,15 +37,22 @@ def width_one(attention):
     return np.allclose(attention(q, k, k), qn.scaled_dot_product_attention(q, k, k)[0])
 
 
+def global_maximum(q, k, v):
+    scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    e = np.exp(scores - scores.max())
+    return e / e.sum(axis=-1, keepdims=True) @ v
+
+
+def root_of_keys(q, k, v):
+    return softmax_out(q * math.sqrt(q.shape[-1] / len(k)), k, v)
+
+
 RIGHT = {
     "attention-1": [[0.25, 0.75], np.array([1, 3]) / 4],
     "attention-2": [8.81, 10 * math.e**2 / (math.e**2 + 1)],
     "attention-3": [(False, True, False), [0, 1, 0]],
     "attention-4": [against_package],
-    "attention-5": [
-        softmax_out,
-        lambda q, k, v: qn.scaled_dot_product_attention(q, k, v),
-    ],
+    "attention-5": [softmax_out],
     "attention-6": [np.zeros((6, 2))],
 }
 # Answer → a word of the hint it must get. Hints are told apart below.
@@ -59,10 +66,11 @@ WRONG = {
         ([0.25, 0.25, 0.5], "Count the axes"),
     ],
     "attention-2": [
-        (9.82, "square root"),
-        (7.31, "standard deviation"),
+        (9.82, "stands a division"),
+        (7.31, "√4 is not 4"),
         (20, "between 0 and 10"),
         (1.19, "agree with"),
+        (0.88, "share of something"),
         (5, "in order"),
         ("8.81", "number or an array"),
     ],
@@ -70,21 +78,25 @@ WRONG = {
         ((True, True, False), "same number"),
         ((False, False, False), "same for each j"),
         ((False, True, True), "inside the softmax"),
-        (True, "Count the axes"),
+        ((False, True), "One for the keys"),
     ],
     "attention-4": [
         (lambda attention: True, "d_k > 1"),
         (lambda attention: False, "tolerance"),
         (width_one, "d_k > 1"),
         (rows_stay_within_values, "d_k > 1"),
-        (same_q_and_k, "be different"),
+        (same_q_and_k, "not the keys"),
+        (lambda attention: attention(*np.ones((3, 2, 2))) == np.ones(3), "a pair"),
         (True, "without calling"),
     ],
     "attention-5": [
         (lambda q, k, v: softmax_out(q, k, v, scale=False), "What is d_k"),
         (lambda q, k, v: softmax_out(q, k, v, axis=-2), "share out 1"),
         (lambda q, k, v: q @ k.T @ v, "step by step"),  # 000-S: (QKᵀ)V
-        (lambda q, k, v: softmax_out(q, k, v, shift=False), "largest score"),
+        (lambda q, k, v: softmax_out(q, k, v, shift=False), "own largest score"),
+        (global_maximum, "own largest score"),
+        (root_of_keys, "width of a key"),
+        (qn.scaled_dot_product_attention, "output alone"),
         (lambda q, k, v: softmax_out(q, k, v, turn=np.transpose), "swapaxes"),
         (lambda q, k, v: softmax_out(q, k, v).T, "One mix"),
         (lambda q, k: q, "small example"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -59,12 +61,12 @@ def mix_by_hand(answer: object) -> str:
     refuse(
         close(mix, given(4), 0.005),
         "The scores went into the softmax unscaled.",
-        "There is a square root in the formula.",
+        "Between score and softmax stands a division.",
     )
     refuse(
         close(mix, given(1), 0.005),
         "You divided the scores by d_k.",
-        "It is the standard deviation that one divides by, not the variance.",
+        "The formula has a root: √4 is not 4.",
     )
     refuse(
         close(mix, 20) or close(mix, 40),
@@ -76,6 +78,11 @@ def mix_by_hand(answer: object) -> str:
         "The weights are swapped.",
         "Which key does the query agree with?",
     )
+    refuse(
+        close(mix, given(2) / 10, 0.005),
+        "This is the first key's weight.",
+        "The weight is a share of something: what are the values?",
+    )
     refuse(not close(mix, given(2), 0.005), "Not this.", "Score, scale, softmax, mix: in order.")
     return "right: e²/(e² + 1) of the first value."
 
@@ -83,7 +90,13 @@ def mix_by_hand(answer: object) -> str:
 @exercise("attention-3")
 def same_vector_added(answer: object) -> str:
     """Which weights move when one vector is added to every key, query, value?"""
-    moves = [bool(x) for x in as_array(answer, shape=(3,))]
+    given = as_array(answer)
+    refuse(
+        given.shape != (3,),
+        f"Three truth values were asked for; this has shape {given.shape}.",
+        "One for the keys, one for the queries, one for the values: (True, False, True), say.",
+    )
+    moves = [bool(x) for x in given]
     refuse(
         moves[2],
         "The weights never see the values.",
@@ -101,14 +114,22 @@ def same_vector_added(answer: object) -> str:
     )
     return (
         "right. A softmax sees differences only: what all the keys share is invisible "
-        "(so a bias on the key projection learns nothing)."
+        "(so a constant vector added to all keys has nothing to learn)."
     )
 
 
 @exercise("attention-4")
 def detector(answer: object) -> str:
     """A function that tells a correct attention from broken ones."""
-    is_right = as_function(answer)
+    tell = as_function(answer)
+
+    def is_right(attention: Callable[..., Any]) -> bool:
+        try:
+            return bool(tell(attention))
+        except Wrong as wrong:
+            pair = "The function handed to you returns the output alone; the package's, a pair."
+            raise Wrong(wrong.mistake, pair) from wrong
+
     refuse(
         not is_right(_correct),
         "Your detector refuses a correct attention.",
@@ -120,7 +141,7 @@ def detector(answer: object) -> str:
         "no softmax at all": (_no_softmax, "A mix of values lies between the values."),
         "queries and keys swapped": (
             _swapped,
-            "Let the two be different, and as many as you like.",
+            "Hand it queries that are not the keys.",
         ),
     }
     for slip, (attention, hint) in broken.items():
@@ -134,7 +155,13 @@ def build(answer: object) -> str:
     attention = as_function(answer)
     rng = np.random.default_rng(11)
     q, k, v = (rng.normal(size=shape) for shape in ((5, 3), (7, 3), (7, 2)))
-    got, right = _output(attention(q, k, v)), _correct(q, k, v)
+    result, right = attention(q, k, v), _correct(q, k, v)
+    refuse(
+        isinstance(result, tuple),
+        "This returns a pair.",
+        "The output alone was asked for, made in NumPy.",
+    )
+    got = np.asarray(result)
     refuse(
         got.shape != right.shape,
         f"For q {q.shape}, k {k.shape} and v {v.shape} the result has shape {got.shape}.",
@@ -147,19 +174,24 @@ def build(answer: object) -> str:
         "For one query, the weights of all keys share out 1.",
     )
     refuse(
+        close(got, _scaled_by(q, k, v, len(k))),
+        "You divided by the root of the number of keys.",
+        "It is the width of a key that makes its scores wide.",
+    )
+    refuse(
         not close(got, right), "The shape is right, the numbers are not.", "Compare step by step."
     )
     with np.errstate(all="ignore"):
-        large = _output(attention(1e4 * q, k, v))
+        large = np.asarray(attention(1e4 * q, k, v))
     refuse(
         not close(large, _correct(1e4 * q, k, v)),
-        "Large scores overflow: e to the 10,000 is infinite.",
-        "Subtract a row's largest score first. Why does that change nothing?",
+        "Scores of 10,000 come out wrong: e to the 10,000 is infinite, e to the −10,000 is 0.",
+        "From each row subtract its own largest score. Why does that change nothing?",
     )
     heads = [np.stack([x, 2 * x]) for x in (q, k, v)]
     axes = "`.T` turns all axes round; `swapaxes(-1, -2)` only the last two. And sum over axis -1."
     try:
-        batch = _output(attention(*heads))
+        batch = np.asarray(attention(*heads))
     except Wrong as wrong:
         raise Wrong(f"With a batch axis in front: {wrong.mistake}", axes) from wrong
     refuse(not close(batch, _correct(*heads)), "With a batch axis in front it goes wrong.", axes)
@@ -188,16 +220,16 @@ def plain_average(answer: object) -> str:
     return "right: no question, no preference. The plain average is attention that asks nothing."
 
 
-def _output(result: object) -> np.ndarray:
-    return np.asarray(result[0] if isinstance(result, tuple) else result)
-
-
 def _correct(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
     return qn.scaled_dot_product_attention(q, k, v)[0]
 
 
 def _unscaled(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return qn.scaled_dot_product_attention(q, k, v, scale=1.0)[0]
+    return _scaled_by(q, k, v, 1)
+
+
+def _scaled_by(q: np.ndarray, k: np.ndarray, v: np.ndarray, divisor: float) -> np.ndarray:
+    return qn.scaled_dot_product_attention(q, k, v, scale=1 / math.sqrt(divisor))[0]
 
 
 def _wrong_axis(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ W_V = np.vstack([np.zeros((3, 3)), np.eye(3)])
 
 
 def follow_query(query: str, sharpness: float, nearness: float) -> dict[str, Panel | str]:
-    """Scores, weights and mix of one word of the sentence, and everybody's weights.
+    """Scaled scores, weights and mix of one word, and everybody's weights.
 
     Args:
         query: the word that asks, one of `TOKENS`.
@@ -51,8 +51,8 @@ def follow_query(query: str, sharpness: float, nearness: float) -> dict[str, Pan
     mix = [f"{quality} {share:.2f}" for quality, share in zip(QUALITIES, out[row], strict=True)]
     return {
         "receives": f"{query} ← {', '.join(mix)}",
-        "scores": Bars(scores[row], labels=TOKENS, limits=(-14, 12), role="key"),
-        "weights": Bars(weights[row], labels=TOKENS, limits=(0, 1), role="query"),
+        "scaled scores": Bars(scores[row], labels=TOKENS, limits=(-7, 12)),
+        "weights": Bars(weights[row], labels=TOKENS, limits=(0, 1)),
         "mix": Bars(out[row], labels=QUALITIES, limits=(0, 1), role="output"),
         "all words": Heatmap(weights, rows=TOKENS, columns=TOKENS, highlight_row=row),
     }
