@@ -3,7 +3,7 @@
 import numpy as np
 
 from qkv.numpy.attention.scaled_dot_product import sum_to
-from qkv.numpy.attention.softmax import Floats, softmax, softmax_backward
+from qkv.numpy.attention.softmax import Floats, softmax_backward, softmax_in_place
 from qkv.numpy.masks import Bools
 from qkv.shapes import check_additive, check_attention, check_gradient
 
@@ -44,7 +44,7 @@ def additive_attention(
         scores += bias
     if mask is not None:
         np.copyto(scores, -np.inf, where=~mask)
-    weights = softmax(scores)  # (B, H, T, S)
+    weights = softmax_in_place(scores)  # (B, H, T, S)
     return weights @ v, weights  # (B, H, T, d_v)
 
 

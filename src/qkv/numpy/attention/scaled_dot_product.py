@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from qkv.numpy.attention.softmax import Floats, softmax, softmax_backward
+from qkv.numpy.attention.softmax import Floats, softmax_backward, softmax_in_place
 from qkv.numpy.masks import Bools, causal_mask, combine_masks
 from qkv.shapes import check_attention, check_gradient
 
@@ -54,7 +54,7 @@ def scaled_dot_product_attention(
         scores += bias
     if mask is not None:
         np.copyto(scores, -np.inf, where=~mask)
-    weights = softmax(scores)  # (B, H, T, S)
+    weights = softmax_in_place(scores)  # (B, H, T, S)
     return weights @ v, weights if need_weights else None  # (B, H, T, d_v)
 
 

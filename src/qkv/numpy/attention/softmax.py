@@ -25,13 +25,17 @@ def softmax(x: Floats, axis: int = -1) -> Floats:
     """
     check_floats("softmax", x=x)
     check_axis("softmax", x, axis)
+    return softmax_in_place(x.copy(), axis)
+
+
+def softmax_in_place(x: Floats, axis: int = -1) -> Floats:
+    """Softmax in the memory of its scores: they are large, and are not needed again."""
     # The lowest finite number stands in for the peak of an empty slice: −∞ − (−∞) would be NaN.
-    peak = x.max(axis, keepdims=True, initial=np.finfo(x.dtype).min)
-    weights: Floats = x - peak
-    np.exp(weights, out=weights)
+    x -= x.max(axis, keepdims=True, initial=np.finfo(x.dtype).min)
+    np.exp(x, out=x)
     # The peak alone gives 1, so only an empty slice, which has the sum 0, is touched.
-    weights /= np.maximum(weights.sum(axis, keepdims=True), 1)
-    return weights
+    x /= np.maximum(x.sum(axis, keepdims=True), 1)
+    return x
 
 
 def softmax_backward(dout: Floats, weights: Floats, axis: int = -1) -> Floats:
