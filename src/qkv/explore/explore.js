@@ -28,16 +28,17 @@ function place(panel, said) {
   figure.dataset.kind = panel.kind;
   if (panel.shape?.length === 3 || panel.shape?.[0] > 16) figure.classList.add("qkv-wide");
   const read = (text) => { readout.textContent = text ?? ""; };
+  const drawings = new Map(); // kept, so that a slider that goes back finds them made
   let width = 0;
-  let drawn = null;
-  let drawing = null;
-  return { element: figure, measure() { width = body.clientWidth; }, update(next) {
+  function measure() {
+    if (width !== body.clientWidth) drawings.clear();
+    width = body.clientWidth;
+  }
+  return { element: figure, measure, update(next) {
     const wanted = signature(next, width);
-    if (wanted !== drawn) {
-      drawn = wanted;
-      drawing = DRAW[next.kind](next, width, said, read);
-      body.replaceChildren(drawing.element);
-    }
+    if (!drawings.has(wanted)) drawings.set(wanted, DRAW[next.kind](next, width, said, read));
+    const drawing = drawings.get(wanted);
+    if (body.firstChild !== drawing.element) body.replaceChildren(drawing.element);
     const summary = drawing.update(next);
     drawing.element.setAttribute("aria-label", summary ? `${name}: ${summary}` : name);
     return summary && `${name}: ${summary}`;

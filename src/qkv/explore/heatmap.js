@@ -34,13 +34,21 @@ function written(panel, value, write, room) {
   return textWidth(text, FONT) <= room ? text : "";
 }
 
-function cell(p, i, j) {
+// Cells are copies of one: a head more is hundreds of elements, and copying is cheap.
+function mould(p) {
   const gap = p.cell > 12 ? 1 : 0.5;
-  const rect = svg("rect", { x: j * p.cell, y: i * p.cell, width: p.cell - gap,
-    height: p.cell - gap, rx: p.cell > 20 ? 3 : 1 });
-  const text = svg("text", { x: (j + 0.5) * p.cell - gap / 2, y: (i + 0.5) * p.cell });
-  const group = svg("g", { class: "qkv-cell", "data-row": i, "data-column": j }, rect, text);
-  return { group, rect, text };
+  const side = p.cell - gap;
+  return svg("g", { class: "qkv-cell" },
+    svg("rect", { width: side, height: side, rx: p.cell > 20 ? 3 : 1 }),
+    svg("text", { x: side / 2, y: p.cell / 2 }));
+}
+
+function cell(mould, p, i, j) {
+  const group = mould.cloneNode(true);
+  group.setAttribute("transform", `translate(${j * p.cell},${i * p.cell})`);
+  group.dataset.row = i;
+  group.dataset.column = j;
+  return { group, rect: group.firstChild, text: group.lastChild, words: "" };
 }
 
 function tokens(panel, p, head, marks) {
@@ -75,12 +83,13 @@ function build(panel, p, said) {
   const drawing = picture(p.width, p.height);
   const hatch = hatching(drawing);
   const marks = { cells: [], rows: [], columns: [] };
+  const empty = mould(p);
   for (let head = 0; head < p.H; head++) {
     const group = svg("g", { transform: `translate(${corner(p, head)})`, "data-head": head });
     group.append(...tokens(panel, p, head, marks));
     if (p.H > 1) group.append(label(`${said.head} ${head + 1}`, { y: FONT - p.top, class: "qkv-head" }));
     for (let i = 0; i < p.n; i++) for (let j = 0; j < p.m; j++) {
-      marks.cells.push(cell(p, i, j));
+      marks.cells.push(cell(empty, p, i, j));
       group.append(marks.cells.at(-1).group);
     }
     for (const kind of ["chosen", "across", "down"]) {
