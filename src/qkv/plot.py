@@ -88,6 +88,26 @@ def heatmap(
             ax.text(j, i, number(value), ha="center", va="center", size=9, color=over(shade))
 
 
+def box(
+    ax: Axes, x: float, rows: int, columns: int, name: str, colour: str, sides: tuple[str, str]
+) -> None:
+    """Draw a matrix to scale: its name inside, the names of its sides on its left and on top.
+
+    Args:
+        ax: where to draw; give it an equal aspect.
+        x: the left edge; the box is centred on y = 0.
+        rows, columns: the matrix's shape.
+        name: what stands inside, such as "$Q$".
+        colour: a key of COLOURS.
+        sides: what the rows and the columns count, such as ("$n$", "$d_k$").
+    """
+    ink, middle = COLOURS[colour], x + columns / 2
+    ax.fill_between([x, x + columns], -rows / 2, rows / 2, color=ink, alpha=0.25)
+    ax.text(middle, 0, name, ha="center", va="center", color=ink)
+    ax.text(x - 0.3, 0, sides[0], ha="right", va="center")
+    ax.text(middle, rows / 2 + 0.3, sides[1], ha="center")
+
+
 def tokens_on(ax: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
     """Label every row on the left and every column above, without ticks or a frame."""
     ax.set_xticks(range(len(columns)), columns, rotation=45, ha="left", rotation_mode="anchor")
@@ -112,4 +132,4 @@ def over(colour: ColorType) -> str:
     return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "white"
 
 
-__all__ = ["COLOURS", "SCORES", "WEIGHTS", "heatmap", "number", "over", "style"]
+__all__ = ["COLOURS", "SCORES", "WEIGHTS", "box", "heatmap", "number", "over", "style"]
