@@ -20,8 +20,10 @@ from datetime import date
 from http.server import ThreadingHTTPServer
 from typing import Any
 
-from pages import BOOK, FLAGS, HOW_TO, RESULTS, VISITS, Quiet, find_browser
+from pages import BOOK, FLAGS, RESULTS, VISITS, Quiet  # puts the project on the path
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from tools.browser import HOW_TO, find_browser
 
 MOVES = 50
 AIM_MS = 8

@@ -3,6 +3,7 @@ import { exact, fitting, shown } from "./numbers.js";
 import { readable } from "./read.js";
 import { clamp, FONT, hatching, label, picture, set, svg, textWidth } from "./svg.js";
 
+const LEGIBLE = 20; // px: a smaller cell has no number in it, and a head of them is drawn sooner
 const STRONG = 0.6; // beyond this the cell is dark (light on a dark page), and its number changes
 
 // The ends of the colours: weights go from 0 to 1, scores as far below zero as above it.
@@ -35,12 +36,13 @@ function written(panel, value, write, room) {
 }
 
 // Cells are copies of one: a head more is hundreds of elements, and copying is cheap.
-function mould(p) {
+function mould(panel, p) {
+  const legible = p.cell >= (panel.colours === "mask" ? LEGIBLE / 2 : LEGIBLE);
   const gap = p.cell > 12 ? 1 : 0.5;
   const side = p.cell - gap;
   return svg("g", { class: "qkv-cell" },
     svg("rect", { width: side, height: side, rx: p.cell > 20 ? 3 : 1 }),
-    svg("text", { x: side / 2, y: p.cell / 2 }));
+    ...(legible ? [svg("text", { x: side / 2, y: p.cell / 2 })] : []));
 }
 
 function cell(mould, p, i, j) {
@@ -48,7 +50,7 @@ function cell(mould, p, i, j) {
   group.setAttribute("transform", `translate(${j * p.cell},${i * p.cell})`);
   group.dataset.row = i;
   group.dataset.column = j;
-  return { group, rect: group.firstChild, text: group.lastChild, words: "" };
+  return { group, rect: group.firstChild, text: group.querySelector("text"), words: "" };
 }
 
 function tokens(panel, p, head, marks) {
@@ -83,7 +85,7 @@ function build(panel, p, said) {
   const drawing = picture(p.width, p.height);
   const hatch = hatching(drawing);
   const marks = { cells: [], rows: [], columns: [] };
-  const empty = mould(p);
+  const empty = mould(panel, p);
   for (let head = 0; head < p.H; head++) {
     const group = svg("g", { transform: `translate(${corner(p, head)})`, "data-head": head });
     group.append(...tokens(panel, p, head, marks));
@@ -116,7 +118,7 @@ function paint(panel, p, made) {
   const write = fitting(values, p.cell - 3);
   made.cells.forEach((one, k) => {
     if (!Object.is(one.value, values[k])) colour(one, panel, (one.value = values[k]), made.hatch);
-    const words = written(panel, values[k], write, p.cell);
+    const words = one.text ? written(panel, values[k], write, p.cell) : "";
     if (one.words !== words) one.text.textContent = one.words = words;
   });
   band(made, "chosen", p, panel.highlight_row ?? null, null);
