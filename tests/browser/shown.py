@@ -37,10 +37,20 @@ def heatmap(seen, panel, dark):
         blocked = panel.colours == "mask" and not value
         assert cell["hatched"] == (blocked or not np.isfinite(value)), cell
         assert (cell["written"] == "✓") == (panel.colours == "mask" and bool(value)), cell
+        assert panel.colours == "mask" or rounded_as_python(cell["written"], value), cell
     assert seen["chosen"] == [panel.highlight_row is not None] * len(values)
     if panel.colours != "mask":
         painted = [(v, c["rgb"]) for v, c in zip(got, cells, strict=True) if not c["hatched"]]
         colours(panel.colours, painted, dark)
+
+
+def rounded_as_python(written, value):
+    """Whether the number in a cell, if there is one, has the digits that Python would print."""
+    plain = written.replace("−", "-")
+    if not re.fullmatch(r"-?\d*\.?\d+", plain):
+        return plain in ("", "-∞", "∞", "NaN")
+    decimals = len(plain.partition(".")[2]) or (2 if plain in "01" else 0)
+    return float(plain) == float(f"{value:.{decimals}f}")
 
 
 def colours(kind, painted, dark):

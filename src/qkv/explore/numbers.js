@@ -10,8 +10,15 @@ export function exact(value) {
 export function shown(value, decimals) {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : `${MINUS}∞`;
-  const text = decimals === undefined ? short(value) : value.toFixed(decimals);
+  const text = decimals === undefined ? short(value) : fixed(value, decimals);
   return (/[1-9]/.test(text) ? text : text.replace("-", "")).replaceAll("-", MINUS);
+}
+
+// An exact half goes to the even digit, as Python prints it: the figures beside are Python's.
+function fixed(value, decimals) {
+  const unit = 10 ** decimals;
+  const half = Math.abs(value * unit) % 1 === 0.5;
+  return (half ? (2 * Math.round((value * unit) / 2)) / unit : value).toFixed(decimals);
 }
 
 // Four significant digits, and a power of ten only where plain digits would be long.
