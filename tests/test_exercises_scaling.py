@@ -7,7 +7,7 @@ import pytest
 
 from qkv.exercises import check
 from qkv.explore.scaling import effective_tokens
-from qkv.numpy import softmax
+from qkv.numpy import scaled_dot_product_attention, softmax
 
 rng = np.random.default_rng(0)
 SIGNS = np.where(rng.random((8, 64)) < 0.5, -1.0, 1.0)
@@ -16,11 +16,16 @@ HALF = SIGNS.copy()
 HALF[0, :10] *= -1  # 54 of 64 entries agree with the query: score 5.5
 
 
-def bisect(goal):
+THIRD = SIGNS.copy()
+THIRD[0, :14] *= -1  # 50 of 64 agree
+
+
+def bisect(goal, low=1e-4, high=1e4):
     """A solver for scaling-6 that brings goal(weights) to the target."""
+    ends = low, high
 
     def temperature(scores, target):
-        low, high = 1e-4, 1e4
+        low, high = ends
         for _ in range(200):
             middle = math.sqrt(low * high)
             if goal(softmax(scores / middle)) < target:
@@ -34,6 +39,10 @@ def bisect(goal):
 
 def bits(weights):
     return float(np.log2(effective_tokens(weights)))
+
+
+def with_nan(weights):
+    return 2 ** -(weights * np.log2(weights)).sum()
 
 
 solve = bisect(effective_tokens)
@@ -72,7 +81,11 @@ WRONG = {
         lambda scores, target: 1 / solve(scores, target),
         bisect(bits),
         bisect(lambda weights: 2 ** (bits(weights) * math.log(2))),
-        lambda scores, target: math.sqrt(8),
+        bisect(lambda weights: math.exp(bits(weights))),
+        bisect(with_nan, 1e-9),
+        bisect(effective_tokens, 0.5, 5),
+        lambda scores, target: scores.std(),
+        lambda scores, target: target,
         lambda scores, target: -1.0,
         lambda scores, target: scores / target,
     ],
@@ -97,6 +110,18 @@ def test_each_mistake_meets_its_own_hint(name):
 @pytest.mark.parametrize("answer", [None, ...])
 def test_an_unanswered_exercise_says_so(name, answer):
     assert check(name, answer).state == "open"
+
+
+def test_aligned_but_not_enough_is_not_called_independent():
+    verdict = check("scaling-5", (SIGNS[:1], THIRD))
+    _, weights = scaled_dot_product_attention(SIGNS[:1], THIRD, np.eye(8))
+    assert 0.6 < weights.max() < 0.9
+    assert "further out" in verdict.text
+    assert "independent" not in verdict.text
+
+
+def test_a_constant_temperature_is_told_to_look_at_the_target():
+    assert "target" in check("scaling-6", lambda scores, target: 2.0).text
 
 
 def test_the_factors_asked_for_do_give_variance_one():
