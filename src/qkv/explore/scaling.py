@@ -14,9 +14,8 @@ from qkv.numpy import softmax
 Array = NDArray[Any]
 
 TOKENS = ("a", "fluffy", "blue", "creature", "roamed", "the", "verdant", "forest")
-DRAWS = 32  # the histogram and the numbers average over these; the picture shows the first
-BIN = 4  # width of a bar of the histogram, in units of score
-WIDEST = 64  # centre of the outermost bars, which also hold whatever lies beyond
+DRAWS = 32  # the bars and the numbers are taken over these; the map of weights shows the first
+OCTAVES = range(-2, 7)  # a bar for scores of about 2^i; the outer ones hold whatever lies beyond
 
 
 def draw(rng: np.random.Generator, n: int, tokens: int, d_k: int) -> tuple[Array, Array]:
@@ -58,16 +57,16 @@ def jacobian_norm(weights: Array) -> Array:
     return norm
 
 
-def histogram(scores: Array) -> tuple[Array, list[str]]:
-    """How many scores lie in each bar of width BIN, the fullest bar being 1, and the bars' centres.
+def sizes(scores: Array) -> tuple[Array, list[str]]:
+    """Share of the scores of about each size, sign left out, and the sizes: ¼, ½, 1, ... 64.
 
-    Relative to the fullest, because a wide and a narrow distribution are then equally tall and
-    the eye compares their widths.
+    Each bar is twice as far as the last, because on an even axis either the narrow distribution
+    is one spike or the wide one leaves the picture. Four times d_k, unscaled, is one bar further.
     """
-    centres = np.arange(-WIDEST, WIDEST + 1, BIN)
-    bars = np.rint(np.clip(scores, -WIDEST, WIDEST) / BIN).astype(int) + WIDEST // BIN
-    counts = np.bincount(bars.ravel(), minlength=len(centres))
-    return counts / counts.max(), [f"{centre}" for centre in centres]
+    exponents = np.rint(np.log2(np.maximum(np.abs(scores), 2.0 ** OCTAVES[0])))
+    bars = np.clip(exponents, OCTAVES[0], OCTAVES[-1]).astype(int) - OCTAVES[0]
+    shares = np.bincount(bars.ravel(), minlength=len(OCTAVES)) / bars.size
+    return shares, ["≤ ¼", "½", *(str(2**i) for i in OCTAVES[2:-1]), f"≥ {2 ** OCTAVES[-1]}"]
 
 
 def saturation(d_k: int, n_heads: int, scaled: bool, seed: int = 0) -> dict[str, Any]:
@@ -79,8 +78,8 @@ def saturation(d_k: int, n_heads: int, scaled: bool, seed: int = 0) -> dict[str,
         scaled: divide the scores by √d_k.
         seed: the first head's draws come from (seed, 0), the second's from (seed, 1), ...
     Returns:
-        Panels: weights (n_heads, 8, 8) of one draw, a histogram of scores (33,), the Jacobian's
-        norm (8,) for each query, and four numbers averaged over DRAWS draws and all heads.
+        Panels: weights (n_heads, 8, 8) of one draw, the scores' sizes (9,), and four numbers, both
+        taken over DRAWS draws and all heads.
     """
     heads = [
         draw(np.random.default_rng((seed, h)), DRAWS, len(TOKENS), d_k) for h in range(n_heads)
@@ -88,16 +87,12 @@ def saturation(d_k: int, n_heads: int, scaled: bool, seed: int = 0) -> dict[str,
     scale = 1 / math.sqrt(d_k) if scaled else 1.0
     scores = np.stack([q @ k.swapaxes(-1, -2) * scale for q, k in heads])  # (H, DRAWS, 8, 8)
     weights = softmax(scores)
-    norms = jacobian_norm(weights)  # (H, DRAWS, 8)
-    heights, centres = histogram(scores)
+    shares, about = sizes(scores)
     return {
         "weights": Heatmap(weights[:, 0], rows=list(TOKENS), columns=list(TOKENS)),
-        "scores by size, fullest bar = 1": Bars(heights, labels=centres, limits=(0.0, 1.0)),
-        "norm of softmax's Jacobian, by query": Bars(
-            norms[:, 0].mean(axis=0), labels=list(TOKENS), limits=(0.0, 0.5)
-        ),
+        "share of scores of each size, sign left out": Bars(shares, labels=about),
         "variance of the scores": f"{scores.var():.3g}",
-        "effective tokens, of 8": f"{effective_tokens(weights).mean():.2f}",
-        "largest weight": f"{weights.max(axis=-1).mean():.3f}",
-        "norm of the Jacobian": f"{norms.mean():.3f}",
+        "mean effective tokens, of 8": f"{effective_tokens(weights).mean():.2f}",
+        "mean largest weight": f"{weights.max(axis=-1).mean():.3f}",
+        "mean norm of the Jacobian": f"{jacobian_norm(weights).mean():.3f}",
     }
