@@ -13,9 +13,10 @@ function scale(panel) {
   return [-far, far];
 }
 
-// Position on the colours: 0..1 for weights, −1..1 for scores.
+// Position on the colours: 0..1 for weights, −1..1 for scores. What a mask allows is full, as a weight is.
 function shade(panel, value) {
-  if (!Number.isFinite(value) || panel.colours === "mask") return 0;
+  if (!Number.isFinite(value)) return 0;
+  if (panel.colours === "mask") return value ? 1 : 0;
   const [low, high] = scale(panel);
   return panel.colours === "weights"
     ? clamp((value - low) / (high - low), 0, 1) : clamp(value / high, -1, 1);
