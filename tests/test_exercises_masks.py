@@ -25,8 +25,14 @@ def detector(attend, x):
     return False
 
 
+def by_prefixes(attend, x):
+    """A causal model gives each prefix the row that it gives it in the whole."""
+    whole = attend(x)
+    return not all(np.allclose(attend(x[: i + 1])[-1], whole[i]) for i in range(len(x)))
+
+
 RIGHT = {
-    "masks-1": [1, 2, 3],
+    "masks-1": ([1, 2], [0, 1, 2, 3]),
     "masks-2": [0.25, 0.75, 0, 0],
     "masks-3": [1 / 13, 0, 4 / 13, 8 / 13],
     "masks-4": padding,
@@ -47,13 +53,26 @@ def own_row_too(attend, x):
     return not np.allclose(attend(changed), attend(x))
 
 
-def coarse(attend, x):
-    before, moved = attend(x), 0.0
+def coarse(tolerance):
+    def detect(attend, x):
+        before, moved = attend(x), 0.0
+        for j in range(1, len(x)):
+            changed = x.copy()
+            changed[j] += 1
+            moved = max(moved, np.abs(attend(changed)[:j] - before[:j]).max())
+        return moved > tolerance
+
+    return detect
+
+
+def no_copy(attend, x):
+    before = attend(x)
     for j in range(1, len(x)):
-        changed = x.copy()
+        changed = x
         changed[j] += 1
-        moved = max(moved, np.abs(attend(changed)[:j] - before[:j]).max())
-    return moved > 0.14  # the holes move outputs by more than this, zeros after softmax by less
+        if not np.allclose(attend(changed)[:j], before[:j]):
+            return True
+    return False
 
 
 def exact(attend, x):
@@ -68,13 +87,18 @@ def exact(attend, x):
 
 WRONG = {
     "masks-1": {
-        "counted from 1": [2, 3, 4],
-        "padding forgotten": [0, 1, 2, 3],
-        "future allowed": [1, 2, 3, 4],
-        "itself left out": [1, 2],
-        "sos left out": [2, 3],
-        "truth values": [False, True, True, True, False],
-        "empty": [],
+        "counted from 1": ([2, 3], [1, 2, 3, 4]),
+        "padding forgotten": ([0, 1, 2], [0, 1, 2, 3]),
+        "future allowed": ([1, 2, 3], [0, 1, 2, 3]),
+        "itself left out": ([1], [0, 1, 2, 3]),
+        "sos left out": ([2], [0, 1, 2, 3]),
+        "nothing": ([], [0, 1, 2, 3]),
+        "triangle on the source (row 003-8)": ([1, 2], [0, 1, 2]),
+        "the target's padding (row 003-8)": ([1, 2], [1, 2, 3, 4]),
+        "filler of the source": ([1, 2], [0, 1, 2, 3, 4]),
+        "itself in the source": ([1, 2], [2]),
+        "one list": [1, 2],
+        "words": (["<sos>", "je"], ["I", "am", "a", "student"]),
     },
     "masks-2": {
         "zero after softmax (pitfall 4)": [0.125, 0.375, 0, 0],
@@ -98,6 +122,7 @@ WRONG = {
         "our shape": lambda ids, pad_id: (ids == pad_id)[:, None, None, :],
         "an axis too many": lambda ids, pad_id: np.repeat((ids == pad_id)[:, None], 5, 1),
         "1.0 = blocked": lambda ids, pad_id: (ids == pad_id).astype(np.float32),
+        "1 = blocked": lambda ids, pad_id: (ids == pad_id).astype(int),
         "pad id fixed": lambda ids, pad_id: ids == 0,
         "everything": lambda ids, pad_id: np.ones(ids.shape, bool),
     },
@@ -109,15 +134,18 @@ WRONG = {
         "forwards": lambda d: packed(d[::-1])[::-1, ::-1],
         "not boolean": lambda d: packed(d).astype(int),
         "one row": lambda d: d == d[0],
-        "without the diagonal": lambda d: packed(d) & ~np.eye(len(d), dtype=bool),
+        "too strict": lambda d: packed(d) & ~np.eye(len(d), dtype=bool),
+        "two tokens only": lambda d: packed(d) & np.triu(np.ones((len(d), len(d)), bool), -1),
     },
     "masks-6": {
         "the last token only": last_token_only,
         "its own row too": own_row_too,
         "never": lambda attend, x: False,
         "swapped": lambda attend, x: not detector(attend, x),
-        "too coarse": coarse,
+        "too coarse for a late zero": coarse(0.14),
+        "too coarse for a thousandth": coarse(0.1),
         "exact comparison": exact,
+        "no copy": no_copy,
         "raises": lambda attend, x: attend(x)[99],
     },
 }
@@ -141,6 +169,18 @@ def test_wrong_answer_is_refused_with_a_hint(name, what):
 def test_each_mistake_has_its_own_hint(name):
     hints = [check(name, answer).hint for answer in WRONG[name].values()]
     assert len(set(hints)) == len(hints) >= 3
+
+
+ALSO_RIGHT = {
+    "sets of positions": ("masks-1", ({1, 2}, {0, 1, 2, 3})),
+    "two decimals": ("masks-3", [0.08, 0, 0.31, 0.62]),
+    "prefixes": ("masks-6", by_prefixes),
+}
+
+
+@pytest.mark.parametrize("what", ALSO_RIGHT)
+def test_other_right_answers_are_accepted(what):
+    assert check(*ALSO_RIGHT[what]).state == "right"
 
 
 @pytest.mark.parametrize("name", RIGHT)

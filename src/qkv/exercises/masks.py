@@ -2,52 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from qkv.exercises.checks import as_array, as_function, close, exercise, refuse
-
-Array = np.ndarray[Any, Any]
+from qkv.exercises.checks import as_function, close, exercise, refuse
+from qkv.exercises.masks_parts import TWO_PLACES, Detector, planted, refuse_each, two_sets, weights
 
 
 @exercise("masks-1")
 def positions(answer: object) -> str:
-    """Keys that `suis` may see in `<PAD> <sos> je suis étudiant`, counted from 0."""
-    given = as_array(answer)
+    """Keys that `je` may see: in `<PAD> <sos> je suis étudiant`, and in `I am a student <PAD>`."""
+    own, source = two_sets(answer)
     refuse(
-        given.dtype.kind == "b",
-        "These are truth values.",
-        "List the positions themselves, as whole numbers.",
-    )
-    seen = {float(number) for number in given.ravel()}
-    refuse(
-        seen == {2, 3, 4},
-        "These look like positions counted from 1.",
+        own == {2, 3},
+        "The first list looks like positions counted from 1.",
         "Python counts from 0: <PAD> stands at position 0.",
     )
-    refuse(4 in seen, "Position 4 comes later.", "Go along the row: where does the future start?")
-    refuse(0 in seen, "Position 0 holds <PAD>.", "A key has to pass both masks, not one of them.")
+    refuse(3 in own, "Position 3 comes later.", "Go along the row: where does the future start?")
+    refuse(0 in own, "Position 0 holds <PAD>.", "A key has to pass both masks, not one of them.")
     refuse(
-        seen == {1, 2},
-        "`suis` does not see itself here.",
+        own == {1},
+        "`je` does not see itself here.",
         "A word is known where it is read; what must stay hidden is the word after it.",
     )
     refuse(
-        seen == {2, 3},
+        own == {2},
         "<sos> is missing.",
         "<sos> is an ordinary token with a vector of its own; only <PAD> is filler.",
     )
-    refuse(seen != {1, 2, 3}, "Not these.", "Ask two questions of each position: real? not later?")
-    return "right: real and not later. Both tests, one row."
+    refuse(own != {1, 2}, "Not the first.", "Ask two questions of each position: real? not later?")
+    refuse(
+        source == {0, 1, 2},
+        "The second list stops where the future would begin.",
+        "When was the source read: while `je` is being written, or before the first word?",
+    )
+    refuse(
+        source == {1, 2, 3, 4},
+        "That is the target's padding, laid over the source.",
+        "A padding mask closes keys. Whose keys are these, and where is their filler?",
+    )
+    refuse(4 in source, "Position 4 of the source is filler.", "Which token stands there?")
+    refuse(source != {0, 1, 2, 3}, "Not the second.", "In cross-attention, is any word too late?")
+    return "right: its own past, and the whole source. No key is filler."
 
 
 @exercise("masks-2")
 def weights_by_hand(answer: object) -> str:
     """The second row of a causal map whose exponentials are 2, 6, 3, 5."""
-    row = as_array(answer, shape=(4,))
-    _refuse_each(
+    row = weights(answer)
+    refuse_each(
         row,
         (
             [0.125, 0.375, 0, 0],
@@ -64,7 +66,7 @@ def weights_by_hand(answer: object) -> str:
         ([1, 0, 0, 0], "It does not see itself.", "Does the diagonal belong to the triangle?"),
     )
     refuse(
-        not close(row, [0.25, 0.75, 0, 0], 1e-3),
+        not close(row, [0.25, 0.75, 0, 0], TWO_PLACES),
         "Not these weights.",
         "Strike out what is forbidden first; then divide what is left by its sum.",
     )
@@ -74,7 +76,7 @@ def weights_by_hand(answer: object) -> str:
 @exercise("masks-3")
 def added_twice(answer: object) -> str:
     """Row 0 of `<PAD> <PAD> <sos> je`, two masks added as -1e9; exponentials 1, 3, 4, 8."""
-    row = as_array(answer, shape=(4,))
+    row = weights(answer)
     refuse(
         bool(np.isnan(row.astype(float)).any()),
         "−∞ would end in NaN, but −1e9 is a finite number.",
@@ -83,7 +85,7 @@ def added_twice(answer: object) -> str:
     zeros = "Zeros are this book's function's answer; here two masks are added as numbers."
     same = "So it would be if every key had been pushed down equally far."
     uniform = "This would be uniform, as if the fill had swallowed the scores."
-    _refuse_each(
+    refuse_each(
         row,
         (np.zeros(4), zeros, "Whatever finite numbers enter softmax, what does a row sum to?"),
         (np.full(4, 0.25), uniform, "How far apart do neighbouring float64 numbers lie near 1e9?"),
@@ -95,7 +97,7 @@ def added_twice(answer: object) -> str:
         (np.array([1, 3, 4, 8]) / 16, same, "Write down what is added to each of the four scores."),
     )
     refuse(
-        not close(row, np.array([1, 0, 4, 8]) / 13, 1e-3),
+        not close(row, np.array([1, 0, 4, 8]) / 13, TWO_PLACES),
         "Not these weights.",
         "Add the largest fill back to every score: what do the four read then?",
     )
@@ -121,9 +123,14 @@ def key_padding(answer: object) -> str:
             "One answer for each key of each sentence, and no axis for queries.",
         )
         refuse(
-            got.dtype != np.bool_,
+            got.dtype.kind == "f",
             f"The entries are {got.dtype}, not truth values.",
             "A float mask is added to the scores. What does adding 1 to a score block?",
+        )
+        refuse(
+            got.dtype != np.bool_,
+            f"The entries are {got.dtype}, not truth values.",
+            "A comparison of arrays gives truth values by itself. What turned them into numbers?",
         )
         refuse(
             np.array_equal(got, ~blocked),
@@ -159,7 +166,7 @@ def packed(answer: object) -> str:
         )
         kind = f"The entries are {got.dtype}."
         refuse(got.dtype != np.bool_, kind, "Masks in this book are boolean.")
-        _refuse_each(
+        refuse_each(
             got,
             (~(same & causal), "True and False are swapped.", "Here True = may attend."),
             (
@@ -182,6 +189,11 @@ def packed(answer: object) -> str:
                 "The triangle looks forwards.",
                 "Which of the two indices, query or key, must be the larger one?",
             ),
+            (
+                same & np.tril(causal, -1),
+                "No token sees itself: too strict.",
+                "A token has been read by the time it asks. Which comparison leaves out equality?",
+            ),
         )
         refuse(
             not np.array_equal(got, same & causal),
@@ -196,55 +208,42 @@ def detector(answer: object) -> str:
     """`f(attend, x)` says whether any output depends on a later token."""
     function = as_function(answer)
     x = np.random.default_rng(11).normal(size=(6, 5))
-    lower = np.tril(np.ones((6, 6), bool))
-    middle = lower.copy()
-    middle[1, 3] = True  # one hole, which the last token does not reach
-    last = lower.copy()
-    last[2, 5] = True
-
-    def alarm(attend: Callable[[Array], Array]) -> bool:
-        return bool(function(attend, x))
-
-    honest, hole = alarm(_attend(lower)), alarm(_attend(last))
-    refuse(honest and not hole, "True and False are swapped.", "True means: there is a leak.")
+    alarm = Detector(function, x)
+    honest, last = alarm(planted()), alarm(planted(hole=(2, 5)))
+    refuse(honest and not last, "True and False are swapped.", "True means: there is a leak.")
+    refuse(
+        honest and alarm.changes_pile_up(),
+        "Every change stays in the array when the next token is changed.",
+        "`other = x` is a second name for the same array. What would make a new one?",
+    )
     refuse(
         honest,
         "It raises the alarm for a causal model too.",
         "When token j changes, output j and those after it may move. Which rows may not?",
     )
     refuse(
-        not hole,
+        not last,
         "It misses a model whose third output reads the last token.",
         "Is the changed input really different? Do you compare outputs from before and after?",
     )
     refuse(
-        not alarm(_attend(middle)),
+        not alarm(planted(hole=(1, 3))),
         "It misses a leak from token 3 to output 1.",
         "The last token is one suspect. Who are the others?",
     )
     refuse(
-        not alarm(_attend(lower, late=True)),
+        not alarm(planted(late=True)),
         "It misses the model that sets weights to zero after softmax.",
-        "That leak is small and shows in the outputs, not in the weights: mind the tolerance.",
+        "Its weights look right, its outputs do not. How far must an output move to count?",
     )
     refuse(
-        alarm(lambda z: _attend(lower)(z) + 1e-13 * np.sin(z.sum())),
-        "It raises the alarm over a rounding error of 1e-13.",
+        not alarm(planted(faint=1e-3)),
+        "It misses a leak of a thousandth.",
+        "Between a small leak and a rounding error lie ten powers of ten: mind the tolerance.",
+    )
+    refuse(
+        alarm(planted(faint=1e-14)),
+        "It raises the alarm over a rounding error.",
         "Another order of summation may change the last digits: compare with a tolerance.",
     )
-    return "right: every token has been changed, and no earlier output moved."
-
-
-def _refuse_each(got: Array, *mistakes: tuple[object, str, str]) -> None:
-    for wrong, mistake, hint in mistakes:
-        refuse(close(got, wrong, 1e-3), mistake, hint)
-
-
-def _attend(allowed: Array, late: bool = False) -> Callable[[Array], Array]:
-    def attend(x: Array) -> Array:
-        e = np.exp(x @ x.T / 5)  # (T, S)
-        counted = e if late else np.where(allowed, e, 0.0)
-        out: Array = np.where(allowed, e, 0.0) / counted.sum(-1, keepdims=True) @ x
-        return out
-
-    return attend
+    return "right: it finds every leak that was planted, and raises no false alarm."

@@ -14,23 +14,24 @@ Array = np.ndarray[Any, Any]
 
 TOKENS = ("I", "study", "AI", "hard")
 EXPONENTIALS = np.array([[1, 2, 1, 4], [2, 2, 1, 5], [1, 3, 4, 8], [2, 1, 1, 4]])
-FILLS = ("−∞", "−1e4 instead", "−1e9 added", "0 before softmax", "0 after softmax")
-SIDES = ("left", "right")
+# In the order of what is written: each further left on the number line than the one before.
+FILLS = ("0 after softmax", "0 before softmax", "−1e4 instead", "−1e9 added", "−∞")
 
 WORDS = ("a", "fluffy", "blue", "creature", "roamed", "the", "verdant", "forest")
-MASKS = ("causal", "flipped", "off by one", "transposed", "after softmax", "too strict")
+# In the order of what is let through.
+MASKS = ("too strict", "causal", "off by one", "after softmax", "transposed", "flipped")
 
 
-def fills(*, causal: bool, padding: int, side: str, fill: str) -> Panels:
+def fills(*, causal: bool, padding: int, left: bool, fill: str) -> Panels:
     """One sentence of four words, padded and masked: what each way of masking gives, in float32.
 
     Args:
         causal: whether keys after the query are forbidden too.
         padding: how many `<PAD>` stand beside the four words; their vectors are zero.
-        side: "left" or "right" of the words.
+        left: whether they stand in front of the words, else behind them.
         fill: one of FILLS.
     """
-    tokens, real = _padded(padding, side)
+    tokens, real = _padded(padding, left)
     n = len(tokens)
     scores = np.zeros((n, n), np.float32)  # a zero vector scores 0 with everything
     scores[np.ix_(real, real)] = np.log(EXPONENTIALS)
@@ -38,9 +39,8 @@ def fills(*, causal: bool, padding: int, side: str, fill: str) -> Panels:
     weights = _weigh(scores, allowed, fill)
     return {
         "mask": Heatmap(allowed, tokens, tokens, colours="mask"),
-        "weights": Heatmap(weights, tokens, tokens, colours="weights"),
+        "weights": Heatmap(_with_sums(weights), tokens, (*tokens, "sum"), colours="weights"),
         "forbidden": f"{weights[~allowed].sum():.2f}",
-        "row_sums": " · ".join(f"{total:.2f}" for total in weights.sum(axis=1)),
     }
 
 
@@ -52,7 +52,7 @@ def leaks(*, kind: str, changed: str) -> Panels:
         changed: the word that is replaced.
     """
     allowed = mask(kind, len(WORDS))
-    x, other = np.random.default_rng(7).normal(size=(2, len(WORDS), 8))  # (T, d_model) each
+    x, other = np.random.default_rng(0).normal(size=(2, len(WORDS), 8))  # (T, d_model) each
     j = WORDS.index(changed)
     swapped = x.copy()
     swapped[j] = other[j]
@@ -60,8 +60,8 @@ def leaks(*, kind: str, changed: str) -> Panels:
     moved = np.linalg.norm(_attend(swapped, allowed, late) - _attend(x, allowed, late), axis=-1)
     return {
         "mask": Heatmap(allowed, WORDS, WORDS, colours="mask"),
-        "moved": Bars(moved, WORDS, role="output"),
-        "leaked": f"{int((moved[:j] > 1e-9).sum())} / {j}",
+        "moved": Bars(moved, WORDS, limits=(0, 6), role="output"),
+        "leaked": f"{int((moved[:j] > 1e-9).sum())} of {j}" if j else "none comes before it",
     }
 
 
@@ -77,10 +77,15 @@ def mask(kind: str, n: int) -> Array:
     return kinds.get(kind, causal)
 
 
-def _padded(padding: int, side: str) -> tuple[tuple[str, ...], Array]:
+def _with_sums(weights: Array) -> Array:
+    """(n, n + 1): a last column with the sum of each row."""
+    return np.column_stack([weights, weights.sum(axis=1)])
+
+
+def _padded(padding: int, left: bool) -> tuple[tuple[str, ...], Array]:
     filler, false = ("<PAD>",) * padding, [False] * padding
     true = [True] * len(TOKENS)
-    if side == "left":
+    if left:
         return filler + TOKENS, np.array(false + true)
     return TOKENS + filler, np.array(true + false)
 
