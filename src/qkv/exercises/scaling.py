@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qkv.exercises.checks import Wrong, as_array, as_function, as_number, close, exercise, refuse
-from qkv.explore.scaling import effective_tokens
 from qkv.numpy import scaled_dot_product_attention, softmax
 
 Array = NDArray[Any]
@@ -198,7 +197,7 @@ def six(answer: object) -> str:
         f"Among the temperatures you returned is {taus.min():g}.",
         "A temperature is a positive, finite number.",
     )
-    found = effective_tokens(softmax(scores / taus))
+    found = _effective_tokens(softmax(scores / taus))
     right = close(found, targets, 0.01)
     refuse(
         not right and nan_met,
@@ -211,7 +210,7 @@ def six(answer: object) -> str:
         "The same scores need another temperature for 2 tokens than for 6.",
     )
     if not right:
-        raise _off(found, effective_tokens(softmax(scores * taus)), targets)
+        raise _off(found, _effective_tokens(softmax(scores * taus)), targets)
     return (
         "One number sets how many tokens a row mixes; √d_k is this temperature, fixed in advance."
     )
@@ -248,3 +247,8 @@ def _off(found: Array, inverse: Array, targets: Array) -> Wrong:
         f"{found[worst]:.2f} effective tokens came out where {targets[worst]} were asked for.",
         "Do the tokens grow or shrink in number with the temperature? Halve an interval.",
     )
+
+
+def _effective_tokens(weights: np.ndarray) -> np.ndarray:
+    logs = np.log(np.where(weights > 0, weights, 1))  # 0 ln 0 counts as 0
+    return np.asarray(np.exp(-(weights * logs).sum(axis=-1)))
