@@ -47,13 +47,21 @@ def root_of_keys(q, k, v):
     return softmax_out(q * math.sqrt(q.shape[-1] / len(k)), k, v)
 
 
+def divided_by_d_k(q, k, v):
+    return softmax_out(q / math.sqrt(q.shape[-1]), k, v)
+
+
+def no_softmax(q, k, v):
+    return q @ k.T / math.sqrt(q.shape[-1]) @ v
+
+
 RIGHT = {
     "attention-1": [[0.25, 0.75], np.array([1, 3]) / 4],
     "attention-2": [8.81, 10 * math.e**2 / (math.e**2 + 1)],
     "attention-3": [(False, True, False), [0, 1, 0]],
     "attention-4": [against_package],
     "attention-5": [softmax_out],
-    "attention-6": [np.zeros((6, 2))],
+    "attention-6": [np.zeros((6, 2)), np.outer([0, 1, 0, -1, -1, -1], [1, 2])],
 }
 # Answer → a word of the hint it must get. Hints are told apart below.
 WRONG = {
@@ -62,6 +70,7 @@ WRONG = {
         ([1, 3], "share out"),
         ([0, 1], "power of 0"),
         ([0.75, 0.25], "larger score"),
+        ([0.315, 0.685], "no scale"),
         ([0.5, 0.5], "ln 3 is 3"),
         ([0.25, 0.25, 0.5], "Count the axes"),
     ],
@@ -81,10 +90,11 @@ WRONG = {
         ((False, True), "One for the keys"),
     ],
     "attention-4": [
-        (lambda attention: True, "d_k > 1"),
+        (lambda attention: True, "d_k be above 1"),
         (lambda attention: False, "tolerance"),
-        (width_one, "d_k > 1"),
-        (rows_stay_within_values, "d_k > 1"),
+        (lambda attention: None, "return statement"),
+        (width_one, "d_k be above 1"),
+        (rows_stay_within_values, "d_k be above 1"),
         (same_q_and_k, "not the keys"),
         (lambda attention: attention(*np.ones((3, 2, 2))) == np.ones(3), "a pair"),
         (True, "without calling"),
@@ -96,6 +106,8 @@ WRONG = {
         (lambda q, k, v: softmax_out(q, k, v, shift=False), "own largest score"),
         (global_maximum, "own largest score"),
         (root_of_keys, "width of a key"),
+        (divided_by_d_k, "a root in the formula"),
+        (no_softmax, "shares of 1"),
         (qn.scaled_dot_product_attention, "output alone"),
         (lambda q, k, v: softmax_out(q, k, v, turn=np.transpose), "swapaxes"),
         (lambda q, k, v: softmax_out(q, k, v).T, "One mix"),

@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-import qkv.numpy as qn
+from qkv.exercises.attention_parts import (
+    correct,
+    no_softmax,
+    scaled_by,
+    swapped,
+    unscaled,
+    wrong_axis,
+)
 from qkv.exercises.checks import (
     Wrong,
     as_array,
@@ -19,6 +26,10 @@ from qkv.exercises.checks import (
     refuse,
 )
 
+# The chapter's embeddings, one of each kind: other, fluffy, blue, verdant, noun.
+KINDS = np.array(
+    [[0, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 1, 0, 0, 0, 1], [1, *[0] * 5]]
+)
 ROUNDED = 0.006  # answers worked by hand may be rounded to two places
 
 
@@ -45,6 +56,12 @@ def weights_by_hand(answer: object) -> str:
         close(weights, [0.75, 0.25], ROUNDED),
         "The right numbers, the wrong way round.",
         "The larger score gets the larger weight.",
+    )
+    halved = 1 / (1 + 3 ** (1 / math.sqrt(2)))
+    refuse(
+        close(weights, [halved, 1 - halved], ROUNDED),
+        "You scaled by √2.",
+        "Here the scores are given, and there is no scale.",
     )
     refuse(not close(weights, [0.25, 0.75], ROUNDED), "Not these.", "e to the ln 3 is 3.")
     return "right. A difference of ln 3 between scores is a factor of 3 between weights."
@@ -127,20 +144,25 @@ def detector(answer: object) -> str:
         try:
             return bool(tell(attention))
         except Wrong as wrong:
+            if "raised" not in wrong.mistake:
+                raise
             pair = "The function handed to you returns the output alone; the package's, a pair."
             raise Wrong(wrong.mistake, pair) from wrong
 
     refuse(
-        not is_right(_correct),
+        not is_right(correct),
         "Your detector refuses a correct attention.",
-        "Compare with a tolerance, and with a result that you are sure of.",
+        "Compare with a tolerance, and with the first of the pair that the package returns.",
     )
     broken = {
-        "no scale": (_unscaled, "Use keys for which dividing by the square root matters: d_k > 1."),
-        "a softmax over the wrong axis": (_wrong_axis, "What do the rows of weights sum to?"),
-        "no softmax at all": (_no_softmax, "A mix of values lies between the values."),
+        "no scale": (
+            unscaled,
+            "Scores must differ, and d_k be above 1, or the root changes nothing.",
+        ),
+        "a softmax over the wrong axis": (wrong_axis, "What do the rows of weights sum to?"),
+        "no softmax at all": (no_softmax, "A mix of values lies between the values."),
         "queries and keys swapped": (
-            _swapped,
+            swapped,
             "Hand it queries that are not the keys.",
         ),
     }
@@ -155,7 +177,7 @@ def build(answer: object) -> str:
     attention = as_function(answer)
     rng = np.random.default_rng(11)
     q, k, v = (rng.normal(size=shape) for shape in ((5, 3), (7, 3), (7, 2)))
-    result, right = attention(q, k, v), _correct(q, k, v)
+    result, right = attention(q, k, v), correct(q, k, v)
     refuse(
         isinstance(result, tuple),
         "This returns a pair.",
@@ -167,16 +189,26 @@ def build(answer: object) -> str:
         f"For q {q.shape}, k {k.shape} and v {v.shape} the result has shape {got.shape}.",
         f"One mix of values for each query: {right.shape}.",
     )
-    refuse(close(got, _unscaled(q, k, v)), "The scale is missing.", "What is d_k here?")
+    refuse(close(got, unscaled(q, k, v)), "The scale is missing.", "What is d_k here?")
     refuse(
-        close(got, _wrong_axis(q, k, v)),
+        close(got, wrong_axis(q, k, v)),
         "The softmax runs along the queries.",
         "For one query, the weights of all keys share out 1.",
     )
     refuse(
-        close(got, _scaled_by(q, k, v, len(k))),
-        "You divided by the root of the number of keys.",
+        close(got, scaled_by(q, k, v, len(k))) or close(got, scaled_by(q, k, v, len(q))),
+        "You divided by the root of the number of words.",
         "It is the width of a key that makes its scores wide.",
+    )
+    refuse(
+        close(got, scaled_by(q, k, v, k.shape[-1] ** 2)),
+        "You divided by d_k.",
+        "There is a root in the formula.",
+    )
+    refuse(
+        close(got, no_softmax(q, k, v)),
+        "The scores themselves multiply the values.",
+        "What turns scores into shares of 1?",
     )
     refuse(
         not close(got, right), "The shape is right, the numbers are not.", "Compare step by step."
@@ -184,7 +216,7 @@ def build(answer: object) -> str:
     with np.errstate(all="ignore"):
         large = np.asarray(attention(1e4 * q, k, v))
     refuse(
-        not close(large, _correct(1e4 * q, k, v)),
+        not close(large, correct(1e4 * q, k, v)),
         "Scores of 10,000 come out wrong: e to the 10,000 is infinite, e to the −10,000 is 0.",
         "From each row subtract its own largest score. Why does that change nothing?",
     )
@@ -194,7 +226,7 @@ def build(answer: object) -> str:
         batch = np.asarray(attention(*heads))
     except Wrong as wrong:
         raise Wrong(f"With a batch axis in front: {wrong.mistake}", axes) from wrong
-    refuse(not close(batch, _correct(*heads)), "With a batch axis in front it goes wrong.", axes)
+    refuse(not close(batch, correct(*heads)), "With a batch axis in front it goes wrong.", axes)
     return "right, for one sentence and for a batch."
 
 
@@ -213,33 +245,8 @@ def plain_average(answer: object) -> str:
         "Keys differ, so a query that is not zero tells them apart.",
     )
     refuse(
-        w_q.any(),
+        not close(KINDS @ w_q, np.zeros((5, 2))),
         "With this projection some word still prefers some key.",
         "Uniform weights need equal scores for every pair of words.",
     )
     return "right: no question, no preference. The plain average is attention that asks nothing."
-
-
-def _correct(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return qn.scaled_dot_product_attention(q, k, v)[0]
-
-
-def _unscaled(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return _scaled_by(q, k, v, 1)
-
-
-def _scaled_by(q: np.ndarray, k: np.ndarray, v: np.ndarray, divisor: float) -> np.ndarray:
-    return qn.scaled_dot_product_attention(q, k, v, scale=1 / math.sqrt(divisor))[0]
-
-
-def _wrong_axis(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
-    return np.asarray(qn.softmax(scores, axis=-2) @ v)
-
-
-def _no_softmax(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return np.asarray(q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1]) @ v)
-
-
-def _swapped(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return _correct(k, q, v) if len(q) == len(k) else _no_softmax(q, k, v)
