@@ -45,7 +45,7 @@ class Watch:
 
     def follow(self, page: Page) -> None:
         page.on("request", lambda request: self._note_request(request.url))
-        page.on("requestfailed", lambda r: self.errors.append(f"failed: {r.url} ({r.failure})"))
+        page.on("requestfailed", lambda request: self._note_failure(request.url, request.failure))
         page.on("response", lambda r: self._note_response(r.status, r.url))
         page.on("pageerror", lambda error: self.errors.append(f"uncaught: {error}"))
         page.on("console", lambda message: self._note_console(message.type, message.text))
@@ -57,6 +57,11 @@ class Watch:
     def _note_request(self, url: str) -> None:
         if not url.startswith((self.home, *SCHEMES_AT_HOME)):
             self.outside.append(url)
+
+    def _note_failure(self, url: str, reason: str | None) -> None:
+        # A page that is left in the middle of its search drops what it was still asking for.
+        if reason != "net::ERR_ABORTED":
+            self.errors.append(f"failed: {url} ({reason})")
 
     def _note_response(self, status: int, url: str) -> None:
         if status >= 400:
