@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from qkv.exercises.attention_parts import (
+    KINDS,
     correct,
     no_softmax,
     scaled_by,
@@ -26,10 +27,6 @@ from qkv.exercises.checks import (
     refuse,
 )
 
-# The chapter's embeddings, one of each kind: other, fluffy, blue, verdant, noun.
-KINDS = np.array(
-    [[0, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 1, 0, 0, 0, 1], [1, *[0] * 5]]
-)
 ROUNDED = 0.006  # answers worked by hand may be rounded to two places
 
 

@@ -8,6 +8,11 @@ import numpy as np
 
 import qkv.numpy as qn
 
+# The chapter's embeddings, one of each kind: other, fluffy, blue, verdant, noun.
+KINDS = np.array(
+    [[0, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 1, 0, 0, 0, 1], [1, *[0] * 5]]
+)
+
 
 def correct(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
     return qn.scaled_dot_product_attention(q, k, v)[0]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qkv.exercises.checks import Wrong, as_array, as_function, as_number, close, exercise, refuse
+from qkv.exercises.checks import as_array, as_function, as_number, close, exercise, refuse
+from qkv.exercises.scaling_parts import effective_tokens, off_target
 from qkv.numpy import scaled_dot_product_attention, softmax
 
 Array = NDArray[Any]
@@ -197,7 +198,7 @@ def six(answer: object) -> str:
         f"Among the temperatures you returned is {taus.min():g}.",
         "A temperature is a positive, finite number.",
     )
-    found = _effective_tokens(softmax(scores / taus))
+    found = effective_tokens(softmax(scores / taus))
     right = close(found, targets, 0.01)
     refuse(
         not right and nan_met,
@@ -210,45 +211,7 @@ def six(answer: object) -> str:
         "The same scores need another temperature for 2 tokens than for 6.",
     )
     if not right:
-        raise _off(found, _effective_tokens(softmax(scores * taus)), targets)
+        raise off_target(found, effective_tokens(softmax(scores * taus)), targets)
     return (
         "One number sets how many tokens a row mixes; √d_k is this temperature, fixed in advance."
     )
-
-
-def _off(found: Array, inverse: Array, targets: Array) -> Wrong:
-    """Name what went wrong, from the effective tokens found when dividing and when multiplying."""
-    bits = np.log2(found)
-    if close(inverse, targets, 0.01):
-        return Wrong("You found the factor to multiply by.", "A temperature divides the scores.")
-    if close(bits, np.minimum(targets, 3), 0.02):  # 8 keys hold no more than 3 bits
-        return Wrong(
-            "The entropy in bits has come out as the number asked for in tokens.",
-            "One bit of entropy is two tokens, two bits are four.",
-        )
-    if close(bits * math.log(2), np.minimum(np.log2(targets), math.log(8)), 0.02):
-        return Wrong(
-            "Natural and binary logarithms are mixed.",
-            "Entropy in bits goes with powers of 2, entropy in nats with powers of e.",
-        )
-    if close(bits, np.log(targets), 0.02):
-        return Wrong(
-            "Your entropy is in bits and your power is of e.",
-            "Take the power of the number whose logarithm you took.",
-        )
-    off = np.abs(found - targets)
-    if off.min() < 0.01:
-        return Wrong(
-            f"Right for {int((off < 0.01).sum())} rows of 4, off where scores spread otherwise.",
-            "Which temperatures does your search reach, and how near does it come to the end?",
-        )
-    worst = int(off.argmax())
-    return Wrong(
-        f"{found[worst]:.2f} effective tokens came out where {targets[worst]} were asked for.",
-        "Do the tokens grow or shrink in number with the temperature? Halve an interval.",
-    )
-
-
-def _effective_tokens(weights: np.ndarray) -> np.ndarray:
-    logs = np.log(np.where(weights > 0, weights, 1))  # 0 ln 0 counts as 0
-    return np.asarray(np.exp(-(weights * logs).sum(axis=-1)))
