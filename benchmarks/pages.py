@@ -18,10 +18,12 @@ import statistics
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from playwright.sync_api import Browser, sync_playwright
@@ -43,6 +45,32 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-backgroun
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Print the table only."""
+
+
+@contextmanager
+def book_in_chromium() -> Iterator[tuple[Browser, str, str]]:
+    """Chromium, the address where the built book is served to it, and what is measured where."""
+    program = find_browser()
+    if program is None:
+        sys.exit(HOW_TO)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=BOOK))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        machine = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores"
+        where = f"{date.today()}, Chromium {browser.version}, {machine}"
+        yield browser, f"http://127.0.0.1:{server.server_port}", where
+        browser.close()
+    server.shutdown()
+
+
+def keep(name: str, where: str, rows: list[dict[str, Any]], text: str) -> None:
+    """Write the rows as JSON and the table as Markdown, and print the table."""
+    RESULTS.mkdir(exist_ok=True)
+    kept = json.dumps({"where": where, "pages": rows}, indent=1) + "\n"
+    (RESULTS / f"{name}.json").write_text(kept, encoding="utf-8")
+    (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
+    print(text, end="")
 
 
 def sent_bytes(path: Path) -> int:
@@ -126,27 +154,10 @@ def table(rows: list[dict[str, object]], where: str) -> str:
 def main() -> None:
     if not (BOOK / "book" / "index.html").is_file():
         sys.exit("The book is not built: run make html first.")
-    program = find_browser()
-    if program is None:
-        sys.exit(HOW_TO)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=BOOK))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    home = f"http://127.0.0.1:{server.server_port}"
     pages = sorted(p.relative_to(BOOK).as_posix() for p in BOOK.rglob("*.html"))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+    with book_in_chromium() as (browser, home, where):
         rows = [measure(browser, home, page) for page in pages if page != "index.html"]
-        machine = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores"
-        where = f"{date.today()}, Chromium {browser.version}, {machine}"
-        browser.close()
-    server.shutdown()
-    RESULTS.mkdir(exist_ok=True)
-    text = table(rows, where)
-    (RESULTS / "pages.json").write_text(
-        json.dumps({"where": where, "pages": rows}, indent=1) + "\n", encoding="utf-8"
-    )
-    (RESULTS / "pages.md").write_text(text, encoding="utf-8")
-    print(text, end="")
+    keep("pages", where, rows, table(rows, where))
 
 
 if __name__ == "__main__":

@@ -9,21 +9,12 @@ own clock. Writes results/sliders.json and results/sliders.md beside this file.
 
 from __future__ import annotations
 
-import functools
-import json
-import os
-import platform
 import statistics
 import sys
-import threading
-from datetime import date
-from http.server import ThreadingHTTPServer
 from typing import Any
 
-from pages import BOOK, FLAGS, RESULTS, VISITS, Quiet  # puts the project on the path
-from playwright.sync_api import Browser, Page, sync_playwright
-
-from tools.browser import HOW_TO, find_browser
+from pages import BOOK, VISITS, book_in_chromium, keep
+from playwright.sync_api import Browser, Page
 
 MOVES = 50
 AIM_MS = 8
@@ -104,27 +95,9 @@ def main() -> None:
     pages = [p for p in sorted(BOOK.rglob("*.html")) if "explorers.js" in p.read_text("utf-8")]
     if not pages:
         sys.exit("The book is not built, or no page has an explorer: run make html first.")
-    program = find_browser()
-    if program is None:
-        sys.exit(HOW_TO)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=BOOK))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    home = f"http://127.0.0.1:{server.server_port}"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+    with book_in_chromium() as (browser, home, where):
         rows = [measure(browser, home, p.relative_to(BOOK).as_posix()) for p in pages]
-        where = (
-            f"{date.today()}, Chromium {browser.version}, "
-            f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores"
-        )
-        browser.close()
-    server.shutdown()
-    RESULTS.mkdir(exist_ok=True)
-    text = table(rows, where)
-    kept = json.dumps({"where": where, "pages": rows}, indent=1) + "\n"
-    (RESULTS / "sliders.json").write_text(kept, encoding="utf-8")
-    (RESULTS / "sliders.md").write_text(text, encoding="utf-8")
-    print(text, end="")
+    keep("sliders", where, rows, table(rows, where))
 
 
 if __name__ == "__main__":
