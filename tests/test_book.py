@@ -59,7 +59,8 @@ def lay_out(folder: Path, *, text: str = "", style: str = "") -> Path:
 
 
 def build(folder: Path, repository: str | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if k != "QKV_REPOSITORY"}
+    stand_ins = ("QKV_REPOSITORY", "QKV_BINDER")
+    environment = {k: v for k, v in os.environ.items() if k not in stand_ins}
     if repository is not None:
         environment["QKV_REPOSITORY"] = repository
     command = [str(Path(sys.executable).parent / "jupyter-book"), "build", ".", "--all", "-W"]
@@ -74,6 +75,12 @@ def outside_links(folder: Path) -> dict[str, set[str]]:
         page.relative_to(html).as_posix(): set(OUTSIDE_LINK.findall(page.read_text("utf-8")))
         for page in html.rglob("*.html")
     }
+
+
+def settings(**values: object) -> SimpleNamespace:
+    """Stands in for Sphinx's configuration, with nothing set but `values`."""
+    unset = {"repository_address": "", "binder_address": "", "html_theme_options": {}}
+    return SimpleNamespace(**(unset | values))
 
 
 @pytest.fixture(scope="module")
@@ -120,23 +127,51 @@ def test_theme_options_of_both_kinds_survive(known: Path) -> None:
 
 def test_the_setting_alone_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("QKV_REPOSITORY", raising=False)
-    config = SimpleNamespace(repository_address=f"{REPOSITORY}/", html_theme_options={"kept": 1})
+    monkeypatch.delenv("QKV_BINDER", raising=False)
+    config = settings(repository_address=f"{REPOSITORY}/", html_theme_options={"kept": 1})
     address.apply_address(None, config)
+    assert config.repository_address == REPOSITORY
     assert config.html_theme_options["repository_url"] == REPOSITORY
     assert config.html_theme_options["use_issues_button"]
     assert config.html_theme_options["kept"] == 1
 
 
 @pytest.mark.parametrize(
-    "wrong", ["someone/some-book", "https://github.com/someone", "http://x/a/b"]
+    ("variable", "wrong", "said"),
+    [
+        ("QKV_REPOSITORY", "someone/some-book", "OWNER/REPO"),
+        ("QKV_REPOSITORY", "https://github.com/someone", "OWNER/REPO"),
+        ("QKV_REPOSITORY", "http://x/a/b", "OWNER/REPO"),
+        ("QKV_REPOSITORY", f"{REPOSITORY}.git", "OWNER/REPO"),
+        ("QKV_BINDER", "mybinder.org", "binder_address must look like https://mybinder.org"),
+        ("QKV_BINDER", "http://mybinder.org", "got 'http://mybinder.org'"),
+        ("QKV_BINDER", "https://mybinder.org/?x=1", "binder_address must look like"),
+    ],
 )
 def test_an_address_that_no_link_can_be_made_of(
-    wrong: str, monkeypatch: pytest.MonkeyPatch
+    variable: str, wrong: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("QKV_REPOSITORY", wrong)
-    config = SimpleNamespace(repository_address="", html_theme_options={})
-    with pytest.raises(ConfigError, match="OWNER/REPO"):
+    monkeypatch.setenv(variable, wrong)
+    config = settings(repository_address=REPOSITORY)
+    with pytest.raises(ConfigError, match=re.escape(said)):
         address.apply_address(None, config)
+
+
+@pytest.mark.parametrize("place", ["https://mybinder.org/", "https://hub.example:8443/binder"])
+def test_binder_is_known_to_the_page(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QKV_REPOSITORY", REPOSITORY)
+    monkeypatch.setenv("QKV_BINDER", place)
+    config = settings()
+    address.apply_address(None, config)
+    assert config.binder_address == place.rstrip("/")
+    assert config.repository_address == REPOSITORY
+
+
+def test_binder_needs_a_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QKV_REPOSITORY", raising=False)
+    monkeypatch.delenv("QKV_BINDER", raising=False)
+    with pytest.raises(ConfigError, match="set repository_address too"):
+        address.apply_address(None, settings(binder_address="https://mybinder.org"))
 
 
 def test_a_page_that_loads_from_elsewhere_stops_the_build(tmp_path: Path) -> None:

@@ -1,7 +1,10 @@
-"""Make every link to the repository from one setting, ``repository_address`` in _config.yml.
+"""The book's public addresses: two settings in _config.yml, and every link made of the first.
 
-While it is empty nothing points anywhere: Jupyter Book's own defaults, which point at Jupyter
-Book's repository, are cleared. The environment variable QKV_REPOSITORY stands in for the setting.
+``repository_address`` makes the repository, issue and Colab buttons, and the set-up cell that each
+chapter needs in Colab (tools/colab.py). ``binder_address`` names a Binder service that builds the
+repository. While a setting is empty nothing points anywhere: Jupyter Book's own defaults, which
+point at Jupyter Book's repository, are cleared. The environment variables QKV_REPOSITORY and
+QKV_BINDER stand in for the settings. Other extensions read the outcome from ``app.config``.
 """
 
 import os
@@ -12,17 +15,44 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
 
-ADDRESS = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+")
+COLAB = "https://colab.research.google.com"
+VARIABLES = {"repository_address": "QKV_REPOSITORY", "binder_address": "QKV_BINDER"}
+FORMS = {
+    # Not the address to clone from, which ends in .git: no page of the repository is there.
+    "repository_address": re.compile(r"https://github\.com/[\w.-]+/[\w.-]+(?<!\.git)", re.ASCII),
+    "binder_address": re.compile(r"https://[\w.-]+(:\d+)?(/[\w.-]+)*", re.ASCII),
+}
+EXAMPLES = {
+    "repository_address": "https://github.com/OWNER/REPO (Colab opens no other)",
+    "binder_address": "https://mybinder.org",
+}
+
+
+def resolve(name: str, setting: str) -> str:
+    """The address that holds: the environment's, else the setting's; empty where there is none.
+
+    Args:
+        name: "repository_address" or "binder_address".
+        setting: what _config.yml says.
+    Raises:
+        ConfigError: no link can be made of it.
+    """
+    value = os.environ.get(VARIABLES[name], setting).rstrip("/")
+    if value and not FORMS[name].fullmatch(value):
+        raise ConfigError(f"{name} must look like {EXAMPLES[name]}, got {value!r}")
+    return value
 
 
 def apply_address(app: Sphinx, config: Config) -> None:
-    """Set the theme's repository options from the one address, or clear them."""
-    address = os.environ.get("QKV_REPOSITORY", config.repository_address).rstrip("/")
-    if address and not ADDRESS.fullmatch(address):
+    """Put the addresses that hold into the settings, and into the theme's repository options."""
+    address = resolve("repository_address", config.repository_address)
+    binder = resolve("binder_address", config.binder_address)
+    if binder and not address:
         raise ConfigError(
-            "repository_address must look like https://github.com/OWNER/REPO "
-            f"(Colab opens no other), got {address!r}"
+            "binder_address is set, and Binder builds from a repository: "
+            "set repository_address too, or leave binder_address empty"
         )
+    config.repository_address, config.binder_address = address, binder
     known = bool(address)
     config.html_theme_options.update(
         repository_url=address,
@@ -32,11 +62,12 @@ def apply_address(app: Sphinx, config: Config) -> None:
         use_issues_button=known,
         use_edit_page_button=False,
         use_source_button=False,
-        launch_buttons={"colab_url": "https://colab.research.google.com"} if known else {},
+        launch_buttons={"colab_url": COLAB} if known else {},
     )
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("repository_address", "", "html", str)
+    app.add_config_value("binder_address", "", "html", str)
     app.connect("config-inited", apply_address, priority=100)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
