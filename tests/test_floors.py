@@ -14,7 +14,7 @@ FLOORS = [
     {"shapes", "config"},
     {"numpy", "torch"},
     {"bridge", "text", "corpus", "pretrained"},
-    {"explore", "exercises", "plot"},
+    {"explore", "exercises", "plot", "live"},
     {"commands"},
 ]
 BLIND = [{"numpy", "torch"}, {"explore", "exercises"}]

@@ -1,0 +1,107 @@
+"""Serve the built book on this machine only, its cells live."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+HOST = "127.0.0.1"
+BOOK = Path("_build/html")
+ORIGIN = re.compile(r"https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?")
+
+
+def refusal(port: int) -> str:
+    """Why the port cannot be had; empty when it can."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            return os.strerror(error.errno or 0)
+    return ""
+
+
+def has_screen() -> bool:
+    """Whether opening a browser would open a window, and not a text browser in this terminal."""
+    return sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    )
+
+
+def port_number(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or not 0 < int(text) < 65536:
+        raise argparse.ArgumentTypeError(f"{text} is no port: give a number from 1 to 65535")
+    return int(text)
+
+
+def minutes(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1e6:
+        raise argparse.ArgumentTypeError(f"{text} is no time: give minutes, more than 0")
+    return value
+
+
+def origin(text: str) -> str:
+    if not ORIGIN.fullmatch(text.lower()):
+        raise argparse.ArgumentTypeError(
+            f"{text} is no origin: give https:// and a name, and no path, "
+            "such as https://NAME-8000.app.github.dev"
+        )
+    return text.lower()
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="qkv serve", description=__doc__)
+    made.add_argument("--port", type=port_number, default=8000, help="8000 unless told")
+    made.add_argument("--folder", type=Path, default=BOOK, help=f"the built book; {BOOK}")
+    made.add_argument("--no-open", action="store_true", help="open no browser")
+    made.add_argument("--probe", action="store_true", help="only say whether the port is free")
+    made.add_argument("--origin", type=origin, help="address of a port forward")
+    made.add_argument(
+        "--idle", type=minutes, default=20.0, help="minutes that a kernel outlives its page; 20"
+    )
+    return made
+
+
+def forget_jupyter_settings() -> None:
+    """Take every JUPYTER_… out of the environment: a token, an address or a path set for another
+    server would change this one."""
+    for name in [name for name in os.environ if name.startswith("JUPYTER")]:
+        del os.environ[name]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parser().parse_args(arguments)
+    if reason := refusal(options.port):
+        print(
+            f"Port {options.port} cannot be had ({reason}). Choose another: make book PORT=8123",
+            file=sys.stderr,
+        )
+        return 1
+    if options.probe:
+        return 0
+    if not (options.folder / "index.html").exists():
+        print(f"There is no book in {options.folder}: make html builds it.", file=sys.stderr)
+        return 1
+    forget_jupyter_settings()
+    try:
+        from qkv.live.server import serve
+    except ModuleNotFoundError as error:
+        print(f"There is no {error.name} here: pip install 'qkv[live]' brings it.", file=sys.stderr)
+        return 1
+    show = has_screen() and not options.no_open
+    serve(options.folder, options.port, show=show, origin=options.origin or "", idle=options.idle)
+    print("Closed.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

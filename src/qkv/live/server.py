@@ -1,0 +1,174 @@
+"""A Jupyter server for one reader, on this machine only: the built book and its kernels."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import secrets
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_server.auth.identity import IdentityProvider
+from jupyter_server.serverapp import ServerApp
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
+from traitlets import Bool, Unicode, default
+from traitlets.config import Config
+
+from qkv.live.handlers import StrangerHandler, mount
+from qkv.live.policy import HEADERS
+
+HOST = "127.0.0.1"
+# A socket's path has at most about 100 characters; a kernel's is its folder and 50 more.
+LONGEST_FOLDER = 48
+
+
+class Identity(IdentityProvider):
+    """The token of the printed link is the only way in: no page to sign in at, none to sign out."""
+
+    login_available = False
+    logout_available = False
+
+
+class NoFiles(AsyncLargeFileManager):
+    """Tells a session its folder, and serves no file of it: the book's pages need none."""
+
+    def get_extra_handlers(self) -> list[Any]:
+        return []
+
+
+class NativeKernel(KernelSpecManager):
+    """The Python that runs this server and no other, whatever kernels the reader has installed."""
+
+    @default("kernel_dirs")
+    def _no_dirs(self) -> list[str]:
+        return []
+
+
+class PromptConnection(ZMQChannelsWebsocketConnection):
+    """Sends at once: else a small answer waits for the browser's delayed acknowledgement, 40 ms."""
+
+    def connect(self) -> asyncio.Future[None] | None:  # type: ignore[override]
+        self.websocket_handler.set_nodelay(True)
+        return super().connect()
+
+
+class BookServer(ServerApp):
+    """Jupyter's server, cut down to the book; reads no configuration but what it is given."""
+
+    # What a page asks for to run its cells: of Jupyter's other services, none.
+    default_services = ("api", "kernels", "kernelspecs", "sessions")  # type: ignore[assignment]
+
+    book = Unicode(help="The folder of the built book.")
+    public = Unicode(help="The address that the reader opens, with neither path nor slash.")
+    show = Bool(help="Open a browser.")
+
+    def load_config_file(self, suppress_errors: bool = True) -> None:  # type: ignore[override]
+        """Read none: a password, an open address or an extension set there is not for this."""
+
+    def migrate_config(self) -> None:
+        """Touch no folder of the reader's."""
+
+    def init_webapp(self) -> None:
+        super().init_webapp()
+        elsewhere = rf"(?!{re.escape(self.base_url)}).*"
+        self.web_app.add_handlers(".*$", [(elsewhere, StrangerHandler)])
+        mount(self.web_app, Path(self.book))
+
+    def init_signal(self) -> None:
+        """Ctrl-C ends at once; Jupyter would ask whether it is meant."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._end)
+
+    def _end(self, number: int, frame: object) -> None:
+        if not self._stopping:
+            self.stop(from_signal=True)
+
+    async def _post_start(self) -> None:
+        """Called once connections are taken: the link works when it is printed."""
+        await super()._post_start()  # type: ignore[no-untyped-call]
+        link = f"{self.public}{self.default_url}?token={self.identity_provider.token}"
+        print(f"The book is at {link} (Ctrl-C ends).", flush=True)
+        if self.show:
+            self.launch_browser()
+
+
+@contextmanager
+def private_folder() -> Iterator[str]:
+    """A new folder that only this user can enter, gone afterwards: sockets, keys, the link."""
+    long = len(tempfile.gettempdir()) > LONGEST_FOLDER - len("/qkv-12345678")
+    with tempfile.TemporaryDirectory(prefix="qkv-", dir="/tmp" if long else None) as folder:
+        yield folder
+
+
+def settings(port: int, base: str, origin: str, idle: float) -> Config:
+    """What a BookServer is told; all else is Jupyter's default.
+
+    Args:
+        base: the path under which everything lies, "/…/".
+        origin: the address of a port forward, "https://…", or "".
+        idle: minutes after which a kernel without an open page ends.
+    """
+    c = Config()
+    s = c.ServerApp
+    s.ip, s.port, s.port_retries = HOST, port, 0
+    # Cookies know no ports. A page on another port of this machine, and the server behind it,
+    # would be sent ours, were they not kept to a path that it cannot know.
+    s.base_url, s.default_url = base, f"{base}book/"
+    s.allow_remote_access = False  # a Host header of another name is refused: no DNS rebinding
+    s.allow_unauthenticated_access = False
+    s.allow_origin = origin
+    s.cookie_secret = secrets.token_bytes(32)  # not the stored one: cookies end with the run
+    s.allow_root = True  # in a container everybody is; loopback lets in nobody else
+    s.open_browser = False  # later, when connections are taken
+    s.terminals_enabled = False
+    s.contents_manager_class = NoFiles
+    s.identity_provider_class = Identity
+    s.kernel_spec_manager_class = NativeKernel
+    s.kernel_websocket_connection_class = PromptConnection
+    s.extra_template_paths = [str(Path(__file__).parent / "templates")]
+    s.log_level = logging.WARNING
+    s.tornado_settings = {
+        "headers": HEADERS,
+        "xsrf_cookie_kwargs": {"path": base, "samesite": "Strict"},
+    }
+    c.IdentityProvider.token = secrets.token_urlsafe(32)
+    c.IdentityProvider.cookie_options = {"samesite": "Lax", "httponly": True}
+    # The ports of a kernel on TCP are open to every user of the machine, its files are not.
+    c.KernelManager.transport = "tcp" if os.name == "nt" else "ipc"
+    seconds = max(1, round(idle * 60))
+    c.MappingKernelManager.cull_idle_timeout = seconds
+    c.MappingKernelManager.cull_interval = min(60, seconds)
+    c.MappingKernelManager.cull_connected = False
+    c.MappingKernelManager.cull_busy = True  # an endless loop whose page is closed
+    return c
+
+
+def serve(folder: Path, port: int, *, show: bool, origin: str = "", idle: float = 20) -> None:
+    """Serve a built book, its kernels starting under the current folder, until a signal ends it.
+
+    Args:
+        folder: the built book.
+        show: open a browser.
+        origin, idle: as in `settings`.
+    """
+    base = f"/{secrets.token_urlsafe(12)}/"
+    with private_folder() as private:
+        app = BookServer(
+            config=settings(port, base, origin, idle),
+            root_dir=str(Path.cwd()),
+            config_dir=private,
+            data_dir=private,
+            runtime_dir=private,
+        )
+        app.book, app.show = str(folder.resolve()), show
+        app.public = origin or f"http://{HOST}:{port}"
+        app.initialize(argv=[], find_extensions=False)
+        app.start()
