@@ -1,0 +1,92 @@
+"""Let the cells of every chapter come alive: the "Live code" bar, and the code that it loads.
+
+A page gets one small script, book/live/start.js. The rest of book/live and the third-party code lie
+in the book under _static/live, where the bar's button finds them, and no page loads them before.
+"""
+
+import json
+import re
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+SOURCES = Path(__file__).parents[1] / "live"
+PARTS = {
+    "thebe": ["node_modules/thebe/lib", "*.js", "thebe.css"],
+    "katex": ["node_modules/katex/dist", "katex.mjs", "contrib/auto-render.mjs"],
+}
+# Where thebe would look for require.js, MathJax and widgets that it does not hold. This book has its
+# own means for all three (book/live), so the addresses lead nowhere.
+NETWORKS = re.compile(r"https://(?:cdnjs\.cloudflare\.com|cdn\.jsdelivr\.net)/[^\s\"'`]*")
+# The only line by which anywidget's front end asks for a module loader of an older kind.
+DEFINE = re.compile(r'^define\(\["@jupyter-widgets/base"\], (\w+)\);$', re.MULTILINE)
+
+
+def add_files(app: Sphinx, page: str, _: str, context: dict[str, Any], tree: nodes.Node) -> None:
+    """Only where there is a code cell; the bar is told where else the page can run."""
+    if tree is None or not any("cell_input" in n["classes"] for n in tree.findall(nodes.container)):
+        return
+    repository, binder = app.config.repository_address, app.config.binder_address
+    where = {"data-repository": repository}
+    if binder:
+        owner_and_name = repository.removeprefix("https://github.com/")
+        place = quote(f"book/{page}.html", safe="")
+        where["data-binder"] = f"{binder}/v2/gh/{owner_and_name}/main?urlpath={place}"
+    known = {name: address for name, address in where.items() if address}
+    app.add_js_file("live/start.js", loading_method="defer", **known)
+    app.add_css_file("live/live.css")
+
+
+def copy_own(app: Sphinx) -> None:
+    """Before any page is written: Sphinx puts a checksum of each file into its address."""
+    if app.builder.format == "html":
+        shutil.copytree(SOURCES, Path(app.outdir, "_static", "live"), dirs_exist_ok=True)
+
+
+def copy_others(app: Sphinx, error: Exception | None) -> None:
+    """Third-party code, after the purge of Bootstrap: its words are not words of our pages."""
+    if error or app.builder.format != "html":
+        return
+    target = Path(app.outdir, "_static", "live")
+    for name, (folder, *patterns) in PARTS.items():
+        root = Path(app.confdir, folder)
+        for pattern in patterns:
+            found = list(root.glob(pattern))
+            if not found:
+                raise ExtensionError(f"live: no {pattern} in {folder}: make html fetches it")
+            for file in found:
+                place = target / name / file.relative_to(root)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(
+                    NETWORKS.sub("data:,", file.read_text(encoding="utf-8")), encoding="utf-8"
+                )
+    (target / "anywidget.js").write_text(anywidget(), encoding="utf-8")
+    answer = Path(app.outdir, "_live", "server.json")
+    answer.parent.mkdir(exist_ok=True)
+    answer.write_text(json.dumps({"live": False}), encoding="utf-8")
+
+
+def anywidget() -> str:
+    """The front end of the installed anywidget, as a module that the page can import."""
+    found = find_spec("anywidget")
+    if found is None or found.origin is None:
+        raise ExtensionError("live: anywidget is not installed")
+    file = Path(found.origin).parent / "nbextension" / "index.js"
+    text, count = DEFINE.subn(r"export default \1;", file.read_text(encoding="utf-8"))
+    if count != 1:
+        raise ExtensionError(f"live: {file} ends in no define() that this book knows")
+    return text
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("builder-inited", copy_own)
+    app.connect("html-page-context", add_files, priority=600)
+    # After the purge (400), before the guard against other hosts (900).
+    app.connect("build-finished", copy_others, priority=500)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
