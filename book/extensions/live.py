@@ -21,7 +21,7 @@ PARTS = {
     "thebe": ["node_modules/thebe/lib", "*.js", "thebe.css"],
     "katex": ["node_modules/katex/dist", "katex.mjs", "contrib/auto-render.mjs"],
 }
-# Where thebe would look for require.js, MathJax and widgets that it does not hold. This book has its
+# Where thebe would look for require.js, MathJax and widgets that it does not hold. The book has its
 # own means for all three (book/live), so the addresses lead nowhere.
 NETWORKS = re.compile(r"https://(?:cdnjs\.cloudflare\.com|cdn\.jsdelivr\.net)/[^\s\"'`]*")
 # The only line by which anywidget's front end asks for a module loader of an older kind.
