@@ -18,6 +18,8 @@ import pytest
 from PIL import Image
 from sphinx.errors import ConfigError
 
+from tools.colab import setup_cell
+
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "book" / "extensions"))
 address = importlib.import_module("address")
@@ -51,9 +53,9 @@ def lay_out(folder: Path, *, text: str = "", style: str = "") -> Path:
     with (folder / "book" / "assets" / "site.css").open("a", encoding="utf-8") as sheet:
         sheet.write(style)
     (folder / "chapters").mkdir()
-    cell = nbformat.v4.new_markdown_cell("# Tiny", id="tiny-01")
+    cells = [setup_cell(REPOSITORY, "tiny"), nbformat.v4.new_markdown_cell("# Tiny", id="tiny-01")]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
     nbformat.write(notebook, folder / "chapters" / "tiny.ipynb")
     return folder
 
@@ -111,6 +113,9 @@ def test_the_address_makes_the_buttons(known: Path) -> None:
     colab = "https://colab.research.google.com/github/someone/some-book/blob/main/chapters/"
     assert f"{colab}tiny.ipynb" in links["chapters/tiny.html"]
     assert not any("colab" in link for link in links["book/more.html"])
+    page = (known / "_build" / "html" / "chapters" / "tiny.html").read_text("utf-8")
+    assert "<title>Tiny" in page
+    assert "enable_custom_widget_manager" not in page, "the set-up cell is for Colab alone"
     for page in ("book/index.html", "book/more.html", "chapters/tiny.html"):
         assert REPOSITORY in links[page]
         assert any(link.startswith(f"{REPOSITORY}/issues/new?") for link in links[page])

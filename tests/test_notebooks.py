@@ -14,11 +14,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 import qkv.numpy
 from qkv.exercises.checks import exercises
+from tools.colab import repository_address, setup_cell
 from tools.notebook_rules import RULES, Chapter, problems
 from tools.notebook_rules.chapter import VIEW
 from tools.run_notebooks import normal_form
 
 ROOT = Path(__file__).parent.parent
+REPOSITORY = "https://github.com/someone/some-book"
 STATE = "application/vnd.jupyter.widget-state+json"
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 ROWS = {
@@ -39,6 +41,7 @@ def test_chapter_keeps_every_rule(path: Path) -> None:
         rows=ROWS,
         exercises=frozenset(exercises(concept)),
         package=frozenset(qkv.numpy.__all__),
+        address=repository_address(),
     )
     found = problems(chapter)
     assert not found, "\n".join(found)
@@ -92,7 +95,7 @@ def toy_cells() -> list[Any]:
     return cells
 
 
-def toy(change: Callable[[list[Any]], object] = lambda cells: None) -> Chapter:
+def toy(change: Callable[[list[Any]], object] = lambda cells: None, address: str = "") -> Chapter:
     cells = toy_cells()
     change(cells)
     model = {"model_module": "anywidget", "model_name": "AnyModel", "state": {}}
@@ -106,6 +109,7 @@ def toy(change: Callable[[list[Any]], object] = lambda cells: None) -> Chapter:
         rows={"000-1": frozenset({"toy"}), "000-2": frozenset({"tale"})},
         exercises=frozenset(f"toy-{number}" for number in range(1, 5)),
         package=frozenset({"softmax"}),
+        address=address,
     )
 
 
@@ -115,6 +119,27 @@ def set_source(place: int, source: str) -> Callable[[list[Any]], object]:
 
 def set_metadata(place: int, **metadata: Any) -> Callable[[list[Any]], object]:
     return lambda cells: cells[place].metadata.update(metadata)
+
+
+def ready_setup_cell(
+    address: str, count: int = 1, tags: list[str] | None = None, name: str = "toy"
+) -> Any:
+    cell = setup_cell(address, name)
+    cell.execution_count = count
+    cell.metadata.tags = tags or cell.metadata.tags
+    return cell
+
+
+def put_first(cell: Any) -> Callable[[list[Any]], object]:
+    """Insert a cell that has run, so that the others ran one later."""
+
+    def change(cells: list[Any]) -> None:
+        for other in cells:
+            if other.cell_type == "code":
+                other.execution_count += 1
+        cells.insert(0, cell)
+
+    return change
 
 
 FAULTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
@@ -172,6 +197,11 @@ FAULTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
     ),
     "solution in sight": (set_metadata(7, tags=["solution"]), "in plain sight"),
     "solution unfolded": (set_metadata(7, jupyter={}), "in plain sight"),
+    "set up for a repository that is not named": (
+        lambda cells: cells.insert(0, ready_setup_cell(REPOSITORY)),
+        "expected none as set-up cell for Colab",
+    ),
+    "hidden from the page": (set_metadata(4, tags=["remove-cell"]), "unknown tag remove-cell"),
     "no explorer": (
         lambda cells: cells[3].outputs[0].data.update({"text/plain": "1"}),
         "no explorer",
@@ -181,6 +211,28 @@ FAULTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
 
 def test_toy_chapter_keeps_every_rule() -> None:
     assert problems(toy()) == []
+
+
+def test_toy_chapter_keeps_every_rule_with_its_set_up_cell() -> None:
+    assert problems(toy(put_first(ready_setup_cell(REPOSITORY)), REPOSITORY)) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    {
+        "missing": lambda cells: None,
+        "of another repository": put_first(ready_setup_cell(f"{REPOSITORY}-2")),
+        "not first": lambda cells: cells.insert(1, ready_setup_cell(REPOSITORY, count=2)),
+        "beside an old one": lambda cells: cells.__setitem__(
+            slice(0, 0), [ready_setup_cell(REPOSITORY), ready_setup_cell(REPOSITORY, name="old")]
+        ),
+        "folded too": put_first(ready_setup_cell(REPOSITORY, tags=["remove-cell", "hide-cell"])),
+    }.items(),
+    ids=lambda item: item[0],
+)
+def test_another_set_up_cell_is_noticed(change: tuple[str, Callable[[list[Any]], object]]) -> None:
+    said = f"toy: expected that of {REPOSITORY} as set-up cell for Colab: make notebooks"
+    assert said in problems(toy(change[1], REPOSITORY))
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -27,8 +27,9 @@ def write(folder: Path, name: str, *sources: str) -> Path:
     return path
 
 
-def run(monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str) -> int:
+def run(monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str, address: str = "") -> int:
     monkeypatch.setattr(run_notebooks, "CHAPTERS", folder)
+    monkeypatch.setattr(run_notebooks, "repository_address", lambda: address)
     monkeypatch.setattr("sys.argv", ["run_notebooks.py", *arguments])
     return run_notebooks.main()
 
@@ -49,6 +50,41 @@ def test_second_run_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert run(monkeypatch, tmp_path, "toy", "--check") == 0
     assert run(monkeypatch, tmp_path, "toy") == 0
     assert path.read_bytes() == first
+
+
+def test_set_up_cell_comes_and_goes_with_the_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, "01_toy.ipynb", "print(1)")
+    run(monkeypatch, tmp_path)
+    without = path.read_bytes()
+    stored = []
+    for address in ("https://github.com/a/b", "https://github.com/c/d"):
+        assert run(monkeypatch, tmp_path, "--check", address=address) == 1
+        assert run(monkeypatch, tmp_path, address=address) == 0
+        stored.append(path.read_bytes())
+        cells = nbformat.read(path, as_version=4).cells
+        assert [cell.id for cell in cells] == ["toy-setup", "toy-00", "toy-01"]
+        assert [cell.get("execution_count") for cell in cells] == [1, None, 2]
+        assert f'"qkv[explore] @ git+{address}"' in cells[0].source
+        assert cells[0].outputs == []
+        assert run(monkeypatch, tmp_path, "--check", address=address) == 0
+    assert stored[0].replace(b"a/b", b"c/d") == stored[1]
+    assert run(monkeypatch, tmp_path) == 0
+    assert path.read_bytes() == without
+
+
+def test_address_that_no_link_can_be_made_of_ends_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, "01_toy.ipynb", "print(1)")
+    before = path.read_bytes()
+    monkeypatch.setattr(run_notebooks, "CHAPTERS", tmp_path)
+    monkeypatch.setattr("sys.argv", ["run_notebooks.py"])
+    monkeypatch.setenv("QKV_REPOSITORY", "someone/some-book")
+    assert run_notebooks.main() == 2
+    assert "OWNER/REPO" in capsys.readouterr().err
+    assert path.read_bytes() == before
 
 
 def test_notebook_that_raises_stays_as_it_was(

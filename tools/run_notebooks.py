@@ -5,6 +5,7 @@
     python tools/run_notebooks.py --check    run, say which would change, write nothing
 
 A second run changes no byte. A notebook that raises is named, and its file stays as it was.
+Each gets the cell that sets it up in Colab while the repository's address is set: tools/colab.py.
 """
 
 from __future__ import annotations
@@ -19,8 +20,12 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from sphinx.errors import ConfigError
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from qkv.explore.stored import stored_notebook
+from tools.colab import repository_address, set_up
 
 CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -31,9 +36,14 @@ class NotebookError(Exception):
     """A notebook that cannot be run, in words for the author."""
 
 
-def execute(path: Path) -> Any:
-    """The notebook of `path` with fresh outputs, from a kernel of this Python."""
+def execute(path: Path, address: str) -> Any:
+    """The notebook of `path` with fresh outputs, from a kernel of this Python.
+
+    Args:
+        address: the repository's, for the cell that sets the notebook up in Colab; "" for none.
+    """
     notebook = nbformat.read(path, as_version=4)
+    set_up(notebook, address, path.stem[3:])
     at = {"cell": "before its first cell"}
     client = NotebookClient(
         notebook,
@@ -98,9 +108,9 @@ def chosen(names: Sequence[str], folder: Path) -> list[Path]:
     return found
 
 
-def refresh(path: Path, write: bool) -> bool:
+def refresh(path: Path, address: str, write: bool) -> bool:
     """Run one notebook; whether its stored form changed. Writes the whole file or nothing."""
-    text = normal_form(execute(path))
+    text = normal_form(execute(path, address))
     changed = text != path.read_text(encoding="utf-8")
     if changed and write:
         part = path.with_name(f".{path.name}.part")
@@ -118,10 +128,11 @@ def main() -> int:
     options = parser.parse_args()
     changes = failures = 0
     try:
+        address = repository_address()
         for path in chosen(options.names, CHAPTERS):
             start = time.perf_counter()
             try:
-                changed = refresh(path, write=not options.check)
+                changed = refresh(path, address, write=not options.check)
             except NotebookError as error:
                 print(error, file=sys.stderr)
                 failures += 1
@@ -129,7 +140,7 @@ def main() -> int:
             changes += changed
             said = ("would change" if options.check else "stored anew") if changed else "unchanged"
             print(f"{path.name}: {said} ({time.perf_counter() - start:.0f} s)", flush=True)
-    except NotebookError as error:
+    except (NotebookError, ConfigError) as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:

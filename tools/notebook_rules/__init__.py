@@ -20,6 +20,7 @@ RULES: tuple[Callable[[Chapter], Iterable[str]], ...] = (
     stored.no_leftovers,
     stored.stable_ids,
     stored.widgets_stored,
+    stored.set_up_for_colab,
     stored.stored_in_normal_form,
     code.short,
     code.says_something,

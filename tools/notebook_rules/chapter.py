@@ -21,6 +21,7 @@ class Chapter:
     rows: Mapping[str, frozenset[str]]  # each row of the sources: the chapters that owe it
     exercises: frozenset[str]  # those that qkv.exercises knows for this concept
     package: frozenset[str]  # the public names of qkv.numpy
+    address: str  # the repository's, "" while there is none
 
     @cached_property
     def code(self) -> list[Any]:

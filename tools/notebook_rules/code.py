@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from tools.colab import is_setup
 from tools.notebook_rules.chapter import Chapter, asserts, plain_texts, tags, tree
 
 LONGEST_CELL = 16  # lines that are not blank; solutions may be longer
@@ -21,7 +22,8 @@ def short(chapter: Chapter) -> Iterator[str]:
 def says_something(chapter: Chapter) -> Iterator[str]:
     """Every cell prints, draws or asserts; only imports and the figures' style may be silent."""
     for cell in chapter.code:
-        if not (cell.outputs or asserts(cell) or all(map(prepares, tree(cell).body))):
+        silent = is_setup(cell) or all(map(prepares, tree(cell).body))
+        if not (cell.outputs or asserts(cell) or silent):
             yield f"{cell.id}: neither output nor assert"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tools.colab import is_set_up
 from tools.notebook_rules.chapter import Chapter, plain_texts, tree, views
 from tools.run_notebooks import normal_form
 
@@ -58,6 +59,12 @@ def widgets_stored(chapter: Chapter) -> Iterator[str]:
         for model in views(cell):
             if model not in block["state"]:
                 yield f"{cell.id}: shows a widget whose state is not stored"
+
+
+def set_up_for_colab(chapter: Chapter) -> Iterator[str]:
+    if not is_set_up(chapter.notebook, chapter.address, chapter.concept):
+        wanted = f"that of {chapter.address}" if chapter.address else "none"
+        yield f"{chapter.concept}: expected {wanted} as set-up cell for Colab: make notebooks"
 
 
 def stored_in_normal_form(chapter: Chapter) -> Iterator[str]:

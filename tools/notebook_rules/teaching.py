@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from tools.colab import HIDDEN, is_setup
 from tools.notebook_rules.chapter import Chapter, asserts, checked, plain_texts, tags
 
 FEWEST_EXERCISES = 4
@@ -14,7 +15,8 @@ TAGS = {"hide-cell", "hide-input", "solution"}
 
 def known_tags(chapter: Chapter) -> Iterator[str]:
     for cell in chapter.notebook.cells:
-        for tag in sorted(tags(cell) - TAGS):
+        allowed = TAGS | {HIDDEN} if is_setup(cell) else TAGS
+        for tag in sorted(tags(cell) - allowed):
             if tag.removeprefix("covers-") not in chapter.rows:
                 yield f"{cell.id}: unknown tag {tag}"
 

@@ -1,0 +1,77 @@
+"""The cell that sets a chapter up in Colab: its first one while the repository's address is set.
+
+Colab opens a single notebook, without the book's package. The cell installs the package there by
+the loose ranges of pyproject.toml, so that Colab's own NumPy, widgets and torch stay, and lets
+Colab load what draws the explorers. Anywhere else it does nothing, and the built page hides it.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import yaml  # type: ignore[import-untyped]
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "book" / "extensions"))
+
+from address import resolve
+
+ROOT = Path(__file__).resolve().parent.parent
+HIDDEN = "remove-cell"  # the tag by which myst-nb leaves a cell out of the page
+SOURCE = """\
+# In Colab: install the book's package and let its sliders draw. Elsewhere: nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    import importlib.util
+    import subprocess
+
+    from google.colab import output
+
+    output.enable_custom_widget_manager()
+    if importlib.util.find_spec("qkv") is None:
+        package = "qkv[explore] @ git+ADDRESS"
+        pip = [sys.executable, "-m", "pip", "install", "-q"]
+        subprocess.run([*pip, package], check=True)"""
+
+
+def repository_address(root: Path = ROOT) -> str:
+    """The address of _config.yml, or of QKV_REPOSITORY; empty where neither gives one.
+
+    Raises:
+        ConfigError: no link can be made of it.
+    """
+    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    return resolve("repository_address", config["sphinx"]["config"]["repository_address"])
+
+
+def is_setup(cell: Any) -> bool:
+    """Whether `set_up` made the cell. No other cell of a chapter may have its tag."""
+    return cell.id.endswith("-setup") and HIDDEN in cell.metadata.get("tags", [])
+
+
+def setup_cell(address: str, concept: str) -> Any:
+    """The cell as it is before it has run."""
+    source = SOURCE.replace("ADDRESS", address)
+    metadata = {"tags": [HIDDEN]}
+    return nbformat.v4.new_code_cell(source, id=f"{concept}-setup", metadata=metadata)
+
+
+def set_up(notebook: Any, address: str, concept: str) -> None:
+    """Put the cell first, renew it, or take it away where there is no address. In place."""
+    notebook.cells = [cell for cell in notebook.cells if not is_setup(cell)]
+    if address:
+        notebook.cells.insert(0, setup_cell(address, concept))
+
+
+def is_set_up(notebook: Any, address: str, concept: str) -> bool:
+    """Whether the notebook has the cell that `set_up` would give it, first and once, or none."""
+    found = [cell for cell in notebook.cells if is_setup(cell)]
+    if not address:
+        return not found
+    wanted = setup_cell(address, concept)
+    return found == notebook.cells[:1] and all(
+        found[0][part] == wanted[part] for part in ("id", "cell_type", "source", "metadata")
+    )
