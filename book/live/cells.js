@@ -1,8 +1,10 @@
-// The page's code cells as editors, each with its live output in the place of the stored one.
+// The page's code cells: editors, and live outputs in the place of the stored ones.
 import { typeset } from "./maths.js";
 
-const EDITOR = { lineNumbers: false, indentUnit: 4, inputStyle: "contenteditable", viewportMargin: Infinity };
-const NO_BUTTONS = { mountRunButton: false, mountRunAllButton: false, mountRestartButton: false, mountRestartAllButton: false };
+const EDITOR = {
+  lineNumbers: false, indentUnit: 4, inputStyle: "contenteditable", viewportMargin: Infinity, autoRefresh: false,
+};
+const NO_BUTTONS = Object.fromEntries(["Run", "RunAll", "Restart", "RestartAll"].map((name) => [`mount${name}Button`, false]));
 const NOTES = { queued: "waiting", running: "running", error: "error", lost: "not finished", aborted: "not run" };
 
 const sourceOf = (element) => element.querySelector(".cell_input pre");
@@ -27,19 +29,30 @@ export function makeCells(page, edits, run) {
   });
   const notebook = api.setupNotebookFromBlocks(blocks, config, rendermime);
   const cells = elements.map((element, index) => new Cell({ page, edits, run, notebook, element, index, ...blocks[index] }));
+  openWhenNear(cells);
   return { cells, rendermime };
 }
 
+// An editor takes 10 ms to make, and a chapter has fifty cells.
+function openWhenNear(cells) {
+  const cellOf = new Map(cells.map((cell) => [cell.element, cell]));
+  const watch = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) cellOf.get(target).open();
+  }, { rootMargin: "600px" });
+  for (const element of cellOf.keys()) watch.observe(element);
+}
+
 class Cell {
-  constructor({ page, edits, run, notebook, element, index, id, original, key }) {
-    Object.assign(this, { page, edits, element, original, key, title: `Cell ${index + 1}` });
+  constructor({ page, edits, run, notebook, element, index, id, original, key, source }) {
+    Object.assign(this, { page, edits, run: () => run(this), notebook, element, id, original, key });
+    this.title = `cell ${index + 1}`;
     this.thebe = notebook.getCellById(id);
     element.dataset.qkvCell = index;
     this.#addOutput();
-    this.#addEditor(notebook, id, run);
-    this.#addTools(run);
+    this.#addTools();
     this.state = "idle";
     this.#offerReset();
+    if (source !== original) this.open();
   }
 
   // The stored output stays in sight until the cell is run.
@@ -48,21 +61,39 @@ class Cell {
     this.output = this.page.html("div", { className: "qkv-live-output", hidden: true });
     this.output.setAttribute("role", "group");
     this.output.setAttribute("aria-label", `Output of ${this.title}`);
-    const fold = this.element.matches(".tag_hide-cell") && this.element.querySelector("details");
     if (this.stored) this.stored.after(this.output);
-    else (fold || this.element).append(this.output);
+    else (this.#foldOf("hide-cell") ?? this.element).append(this.output);
   }
 
-  #addEditor(notebook, id, run) {
+  #addTools() {
+    const { html, button } = this.page;
+    this.runButton = button("run", "Run", this.run);
+    this.runButton.setAttribute("aria-label", `Run ${this.title}`);
+    this.resetButton = button("reset", "Reset", () => this.reset());
+    this.resetButton.setAttribute("aria-label", `Reset ${this.title}`);
+    this.note = html("span", { className: "qkv-cell-note" });
+    const tools = html("div", { className: "qkv-cell-tools" }, this.runButton, this.resetButton, this.note);
+    // Where only the code is folded, its button stays in sight, above the output.
+    const fold = this.#foldOf("hide-input");
+    if (fold) fold.after(tools);
+    else this.element.querySelector(".cell_input").append(tools);
+  }
+
+  #foldOf(tag) {
+    return this.element.matches(`.tag_${tag}`) ? this.element.querySelector("details") : null;
+  }
+
+  open() {
+    if (this.editor) return;
     for (const copy of this.element.querySelectorAll("button.copybtn")) copy.remove();
     const screenReaderLabel = `Code of ${this.title}. Shift-Enter runs it, Escape leaves it.`;
     const options = { ...NO_BUTTONS, codeMirrorConfig: { ...EDITOR, screenReaderLabel } };
     const placeholders = { source: sourceOf(this.element), output: this.output };
-    globalThis.thebe.renderAllCells(options, notebook, [{ id, placeholders }]);
+    globalThis.thebe.renderAllCells(options, this.notebook, [{ id: this.id, placeholders }]);
     this.editor = this.element.querySelector(".CodeMirror").CodeMirror;
     this.editor.setOption("extraKeys", {
       ...this.editor.getOption("extraKeys"),
-      "Shift-Enter": () => run(this), "Ctrl-Enter": () => run(this), "Cmd-Enter": () => run(this),
+      "Shift-Enter": this.run, "Ctrl-Enter": this.run, "Cmd-Enter": this.run,
       "Tab": "insertSoftTab", "Shift-Tab": "indentLess", "Esc": () => this.runButton.focus(),
     });
     this.editor.on("change", () => {
@@ -71,19 +102,7 @@ class Cell {
       this.#offerReset();
     });
     this.element.querySelector("details")?.addEventListener("toggle", () => this.editor.refresh());
-  }
-
-  #addTools(run) {
-    const { html, button } = this.page;
-    this.runButton = button("run", "Run", () => run(this));
-    this.runButton.setAttribute("aria-label", `Run ${this.title}`);
-    this.resetButton = button("reset", "Reset", () => this.reset());
-    this.resetButton.setAttribute("aria-label", `Reset ${this.title} to the book's`);
-    this.note = html("span", { className: "qkv-cell-note" });
-    const tools = html("div", { className: "qkv-cell-tools" }, this.runButton, this.resetButton, this.note);
-    // Where only the code is folded, its button stays in sight, above the output.
-    const fold = this.element.matches(".tag_hide-input") && this.element.querySelector("details");
-    (fold || this.element.querySelector(".thebe-cell")).after(tools);
+    this.#offerReset();
   }
 
   get state() {
@@ -101,17 +120,16 @@ class Cell {
   }
 
   #offerReset() {
-    this.resetButton.hidden = this.editor.getValue() === this.original;
+    this.resetButton.hidden = !this.editor || this.editor.getValue() === this.original;
   }
 
   // Back to the text and the output of the book.
   reset() {
     if (this.waiting) return;
-    this.editor.setValue(this.original);
+    this.editor?.setValue(this.original);
     this.output.hidden = true;
     if (this.stored) this.stored.hidden = false;
     this.state = "idle";
-    this.#offerReset();
   }
 
   // The variables that the run made are gone.
@@ -120,12 +138,13 @@ class Cell {
   }
 
   // Returns how the run ended: `state` is done, error, aborted or lost.
-  run(kernel) {
-    if (!this.waiting) this.ended = this.#run(kernel);
+  execute(kernel) {
+    if (!this.waiting) this.ended = this.#execute(kernel);
     return this.ended;
   }
 
-  async #run(kernel) {
+  async #execute(kernel) {
+    this.open();
     const code = this.editor.getValue();
     const start = performance.now();
     this.#showLive();
@@ -137,12 +156,12 @@ class Cell {
       return true;
     });
     const { status, ename, evalue } = await future.done.then((reply) => reply.content, () => ({ status: "lost" }));
+    const ms = performance.now() - start;
     this.state = status === "ok" ? "done" : status;
-    this.element.dataset.qkvMs = (performance.now() - start).toFixed(1);
+    this.element.dataset.qkvMs = ms.toFixed(1);
     this.output.style.minHeight = "";
     this.#describe(code);
-    this.#offerReset();
-    return { state: this.state, error: ename && `${ename}: ${evalue}`, ms: performance.now() - start };
+    return { state: this.state, error: ename && `${ename}: ${evalue}`, ms };
   }
 
   // The new output keeps the room of the old one until it is there, so that the page does not jump.

@@ -56,13 +56,19 @@ function load(tag, properties) {
   });
 }
 
-// Connects to a kernel that runs, and waits until it answers.
-export async function connect(server, model, rendermime) {
+// Thebe's view of the server. It asks for what runs there, which nobody needs to wait for yet.
+export function connect(server) {
   const { api, module } = globalThis.thebeCore;
   const baseUrl = new URL(server.base, location.origin).href;
   const config = api.makeConfiguration({ serverSettings: { baseUrl, token: "", appendToken: false } });
   const thebe = new module.ThebeServer(config);
-  await thebe.connectToJupyterServer();
+  thebe.connectToJupyterServer();
+  return thebe;
+}
+
+// A session with the kernel that runs, once it answers.
+export async function attach(thebe, model, rendermime) {
+  await thebe.ready.catch((reason) => { throw new Error(reason); }); // thebe rejects with a text
   const session = await thebe.connectToExistingSession(model, rendermime);
   // A kernel that is busy since before a reload answers when it is done, or interrupted.
   if (model.kernel.execution_state !== "busy") await inTime(session.kernel.info, "Python does not answer.");

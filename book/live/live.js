@@ -1,7 +1,7 @@
 // From the button to running cells, and what the bar says on the way.
 import { makeCells } from "./cells.js";
 import { Edits } from "./edits.js";
-import { askServer, connect, disconnect, exists, inTime, loadThebe, startKernel } from "./kernel.js";
+import { askServer, attach, connect, disconnect, exists, inTime, loadThebe, startKernel } from "./kernel.js";
 
 const PRESS = "Press the button for a fresh one; your changes are kept.";
 const GONE = "The book's server has gone. Start it again with `make serve` and open the link that it prints; your changes are kept.";
@@ -18,9 +18,9 @@ export async function goLive(bar) {
   if (!server.live) return page.say("failed", ...(server.forgotten ? [FORGOTTEN] : elsewhere()));
   page.say("starting", "Starting Python …");
   // The kernel starts on the server while the browser reads the editor.
-  const [model] = await Promise.all([startKernel(page, server), loadThebe()]);
-  if (!cells) open();
-  session = await connect(server, model, rendermime);
+  const started = startKernel(page, server);
+  const [model, manager] = await Promise.all([started, loadThebe().then(() => open(server))]);
+  session = await attach(manager, model, rendermime);
   follow(session);
   const { status } = session.kernel;
   if (status === "busy") page.say("busy", "Python is still busy with what was run before. Interrupt ends that.");
@@ -37,7 +37,9 @@ function elsewhere() {
 }
 
 // The cells become editors once; kernels come and go.
-function open() {
+function open(server) {
+  const manager = connect(server);
+  if (cells) return manager;
   edits = new Edits(page.storage);
   ({ cells, rendermime } = makeCells(page, edits, run));
   const act = (name, text, work) => page.button(`live-${name}`, text, () => work().catch(complain));
@@ -45,6 +47,7 @@ function open() {
     act("run-all", "Run all", runAll), act("interrupt", "Interrupt", interrupt), act("restart", "Restart", restart),
     act("stop", "Stop", stop), act("reset-all", "Reset all", async () => cells.forEach((cell) => cell.reset())),
   );
+  return manager;
 }
 
 const tell = (...words) => page.say(page.bar.dataset.state, ...words);
@@ -52,10 +55,10 @@ const complain = (error) => tell(`This did not work: ${error.message}`);
 
 async function run(cell) {
   if (!session) return tell("No Python runs now. Press the button first.");
-  const { state, error, ms } = await cell.run(session.kernel);
+  const { state, error, ms } = await cell.execute(session.kernel);
   const time = ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
-  if (error) tell(`${cell.title}: ${error}`);
-  else if (state === "done") tell(`${cell.title} took ${time}.`, edits.kept ? "" : " This browser does not let the page keep your changes.");
+  if (error) tell(`In ${cell.title}: ${error}`);
+  else if (state === "done") tell(`Ran ${cell.title} in ${time}.`, edits.kept ? "" : " This browser does not let the page keep your changes.");
   return state;
 }
 
