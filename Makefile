@@ -6,14 +6,16 @@ PORT ?= 8000
 CHOSEN := $(if $(filter file,$(origin PYTHON)),,--chosen)
 RUN := .venv/bin/python
 SETUP := $(PYTHON) tools/setup_venv.py
+SERVE := $(RUN) -m qkv.commands.serve --port $(PORT)
 BUILD := $(RUN) tools/frontend.py && $(RUN) tools/build_book.py
 
 .DEFAULT_GOAL := help
-.PHONY: help book html test notebooks mutants bench clean python reader tester
+.PHONY: help book html serve test notebooks mutants bench clean python reader tester
 
 help:
-	@echo 'make book       build the book and serve it on this machine (PORT=8000)'
+	@echo 'make book       build the book and serve it on this machine, its cells live (PORT=8000)'
 	@echo 'make html       build the book into _build/html'
+	@echo 'make serve      serve what make html built (PORT=8000)'
 	@echo 'make test       test everything: code, notebooks, pages'
 	@echo 'make notebooks  run the chapters in place and store what they print'
 	@echo 'make mutants    plant faults in the package; each must be noticed'
@@ -23,12 +25,15 @@ help:
 	@echo 'Another Python: make test PYTHON=python3.12'
 
 book: reader
-	@$(RUN) tools/serve.py --probe --port $(PORT)
+	@$(SERVE) --probe
 	@$(BUILD)
-	@$(RUN) tools/serve.py --open --port $(PORT)
+	@$(SERVE)
 
 html: reader
 	@$(BUILD)
+
+serve: reader
+	@$(SERVE)
 
 test: tester
 	@$(RUN) tools/frontend.py

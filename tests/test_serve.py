@@ -1,27 +1,47 @@
-"""The static server: this machine only, a clear word about a port, a clean end."""
+"""`qkv serve`: a clear word about what it cannot do, a link that works, a clean end."""
 
 from __future__ import annotations
 
-import os
+import re
 import signal
 import socket
 import subprocess
 import sys
-import urllib.request
+import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
-
-from tools.serve import HOST
-
-SERVE = [sys.executable, str(Path(__file__).parent.parent / "tools" / "serve.py")]
+from live_server import (
+    HOST,
+    LINE,
+    SERVE,
+    Server,
+    first_line,
+    free_port,
+    kernels,
+    run,
+    send,
+    without_screen,
+)
 
 
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
-    (tmp_path / "index.html").write_text("<title>Toy</title>")
-    return tmp_path
+    folder = tmp_path / "_build" / "html"
+    folder.mkdir(parents=True)
+    (folder / "index.html").write_text("<title>Toy</title>")
+    return folder
+
+
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A folder whose path is short enough for sockets."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture
@@ -32,48 +52,176 @@ def taken() -> Iterator[int]:
         yield other.getsockname()[1]
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+def told(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*SERVE, *arguments], capture_output=True, text=True, timeout=60)
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*SERVE, *arguments], capture_output=True, text=True, timeout=20)
-
-
-def test_serves_until_interrupted(book: Path) -> None:
-    port = free_port()
-    quiet = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    command = [*SERVE, "--folder", str(book), "--port", str(port), "--open"]
+@contextmanager
+def started(book: Path, *more: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    command = [*SERVE, "--folder", str(book), "--port", str(free_port()), *more]
+    environment = without_screen(**environment)
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=quiet
-    ) as server:
-        assert server.stdout is not None
-        assert server.stdout.readline() == f"The book is at http://{HOST}:{port}/ (Ctrl-C ends).\n"
-        with urllib.request.urlopen(f"http://{HOST}:{port}/") as page:
-            assert page.read() == b"<title>Toy</title>"
-        server.send_signal(signal.SIGINT)
-        out, err = server.communicate(timeout=10)
-    assert (server.returncode, out.strip(), err) == (0, "Closed.", "")
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def server_of(process: subprocess.Popen[str]) -> Server:
+    found = LINE.fullmatch(first_line(process))
+    assert found
+    return Server(process, int(found[1]), found[2], found[3])
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_serves_until_it_is_told_to_end(book: Path, short: Path, end: int) -> None:
+    """A kernel in an endless loop keeps it no longer, and nothing is left behind."""
+    with started(book, TMPDIR=str(short)) as process:
+        server = server_of(process)
+        answer = server.sign_in()
+        assert (answer.status, answer.headers["Location"]) == (303, f"{server.base}book/")
+        assert server.ask("book/").text == "<title>Toy</title>"
+        (private,) = short.glob("qkv-*")
+        assert private.stat().st_mode & 0o777 == 0o700
+        line = server.socket(server.session()["kernel"]["id"])
+        assert run(line, "print(6 * 7)") == "42\n"
+        send(line, "while True: pass")
+        running = kernels(process)
+        assert len(running) == 1
+        start = time.monotonic()
+        process.send_signal(end)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out) == (0, "Closed.\n")
+    assert err == ""
+    assert time.monotonic() - start < 10
+    assert psutil.wait_procs(running, 5)[1] == []
+    assert list(short.iterdir()) == []
+
+
+def test_a_long_path_to_temporary_files_is_no_obstacle(book: Path, tmp_path: Path) -> None:
+    """A socket's path has a limit, and macOS has long ones."""
+    long = tmp_path / ("x" * 60)
+    long.mkdir()
+    with started(book, TMPDIR=str(long)) as process:
+        server = server_of(process)
+        server.sign_in()
+        assert run(server.socket(server.session()["kernel"]["id"]), "print(6 * 7)") == "42\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
 
 
 def test_port_in_use(book: Path, taken: int) -> None:
     for more in ([], ["--probe"]):
-        told = run("--folder", str(book), "--port", str(taken), *more)
-        assert told.returncode == 1
-        assert f"Port {taken} cannot be had (Address already in use)" in told.stderr
-        assert "make book PORT=" in told.stderr
+        said = told("--folder", str(book), "--port", str(taken), *more)
+        assert said.returncode == 1
+        assert f"Port {taken} cannot be had (Address already in use)" in said.stderr
+        assert "make book PORT=" in said.stderr
 
 
-@pytest.mark.parametrize("port", ["0", "65536", "abc", "-1"])
+def test_probe_of_a_free_port_says_nothing_and_needs_no_book(tmp_path: Path) -> None:
+    said = told("--probe", "--port", str(free_port()), "--folder", str(tmp_path))
+    assert (said.returncode, said.stdout, said.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "abc", "-1", "²"])
 def test_no_port(port: str) -> None:
-    told = run("--port", port)
-    assert told.returncode == 2
-    assert "65535" in told.stderr or "expected one argument" in told.stderr
+    said = told("--port", port)
+    assert said.returncode == 2
+    assert "65535" in said.stderr or "expected one argument" in said.stderr
+
+
+@pytest.mark.parametrize("idle", ["0", "-1", "soon", "nan", "inf"])
+def test_no_time(idle: str) -> None:
+    said = told("--idle", idle)
+    assert said.returncode == 2
+    assert "more than 0" in said.stderr or "expected one argument" in said.stderr
+
+
+@pytest.mark.parametrize(
+    "origin", ["*", "http://a.example", "https://a.example/x", "https://a b", "https://a;b", ""]
+)
+def test_no_origin(origin: str) -> None:
+    said = told("--origin", origin)
+    assert said.returncode == 2
+    assert "give https:// and a name" in said.stderr
 
 
 def test_no_book(tmp_path: Path) -> None:
-    told = run("--folder", str(tmp_path), "--port", str(free_port()))
-    assert told.returncode == 1
-    assert "make html builds it" in told.stderr
+    said = told("--folder", str(tmp_path), "--port", str(free_port()))
+    assert said.returncode == 1
+    assert f"There is no book in {tmp_path}" in said.stderr
+    assert "make html builds it" in said.stderr
+
+
+def test_no_jupyter_server(book: Path) -> None:
+    """As after a bare `pip install qkv`."""
+    code = (
+        "import sys; sys.modules['jupyter_server'] = sys.modules['jupyter_client'] = None;"
+        "from qkv.commands.serve import main;"
+        f"sys.exit(main(['--folder', {str(book)!r}, '--port', '{free_port()}']))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert said.returncode == 1
+    assert "pip install 'qkv[live]'" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+def test_opens_a_browser_with_no_token_in_its_command(book: Path, tmp_path: Path) -> None:
+    """The file that it opens leads to the link, and only this user can read it."""
+    browser, seen = tmp_path / "browser", tmp_path / "seen"
+    browser.write_text(
+        f'#!/bin/sh\necho "$@" > {seen}.part\ncat "${{1#file://}}" >> {seen}.part\n'
+        f'stat -L -c %a "$(dirname "${{1#file://}}")" >> {seen}.part\nmv {seen}.part {seen}\n'
+    )
+    browser.chmod(0o700)
+    with started(book, BROWSER=f"{browser} %s") as process:
+        server = server_of(process)
+        for _ in range(100):
+            if seen.exists():
+                break
+            time.sleep(0.1)
+        command, page = seen.read_text().split("\n", 1)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    assert command.startswith("file:///")
+    assert server.token not in command
+    address = f"http://{HOST}:{server.port}{server.base}book/?token={server.token}"
+    assert re.search(r'http-equiv="refresh" content="0;url=([^"]*)"', page)[1] == address  # type: ignore[index]
+    assert page.rstrip().endswith("700")
+    assert not Path(command.removeprefix("file://")).exists()
+
+
+def test_a_port_forward_is_told_to_the_reader_and_to_nobody_else(book: Path) -> None:
+    public = "https://toy-8000.app.example"
+    port = free_port()
+    with started(book, "--origin", public, "--port", str(port)) as process:
+        found = re.fullmatch(
+            r"The book is at https://toy-8000\.app\.example(/.*/)book/\?token=(\S*) .*\n",
+            first_line(process),
+        )
+        assert found
+        server = Server(process, port, found[1], found[2])
+        server.sign_in()
+        page = server.ask("book/", headers={"Origin": public})
+        stranger = server.ask("book/", headers={"Origin": "https://other-8000.app.example"})
+    assert (page.status, stranger.status) == (200, 403)
+    assert "wss://toy-8000.app.example" in page.headers["Content-Security-Policy"]
+
+
+def test_the_command_names_its_commands() -> None:
+    def qkv(*arguments: str) -> subprocess.CompletedProcess[str]:
+        code = "import sys; from qkv.commands import main; sys.exit(main())"
+        return subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60
+        )
+
+    for said in (qkv(), qkv("--help")):
+        assert said.returncode == 0
+        assert "qkv serve" in said.stdout
+    wrong = qkv("swerve")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "'swerve'" in wrong.stderr
+    assert "qkv serve" in wrong.stderr
+    assert "65535" in qkv("serve", "--port", "0").stderr

@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_core.utils import ensure_async
 from jupyter_server.auth.identity import IdentityProvider
 from jupyter_server.serverapp import ServerApp
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
+from tornado.log import gen_log
 from traitlets import Bool, Unicode, default
 from traitlets.config import Config
 
@@ -82,6 +84,12 @@ class BookServer(ServerApp):
         self.web_app.add_handlers(".*$", [(elsewhere, StrangerHandler)])
         mount(self.web_app, Path(self.book))
 
+    def init_logging(self) -> None:
+        """Jupyter's warnings, and not tornado's: of each run's first kernel it says that the times
+        of Jupyter's pings do not fit its own, which nobody can mend here."""
+        super().init_logging()
+        gen_log.setLevel(logging.ERROR)
+
     def init_signal(self) -> None:
         """Ctrl-C ends at once; Jupyter would ask whether it is meant."""
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -90,6 +98,10 @@ class BookServer(ServerApp):
     def _end(self, number: int, frame: object) -> None:
         if not self._stopping:
             self.stop(from_signal=True)
+
+    async def cleanup_kernels(self) -> None:
+        """End the kernels at once: asked politely, a busy one takes seconds and prints an error."""
+        await ensure_async(self.kernel_manager.shutdown_all(now=True))
 
     async def _post_start(self) -> None:
         """Called once connections are taken: the link works when it is printed."""

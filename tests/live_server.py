@@ -1,0 +1,181 @@
+"""A real server in a process of its own, and requests to it of which every byte is ours."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.cookies import SimpleCookie
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+import websocket
+
+HOST = "127.0.0.1"
+SERVE = [sys.executable, "-m", "qkv.commands.serve"]
+LINE = re.compile(
+    r"The book is at http://127\.0\.0\.1:(\d+)(/[\w-]{10,}/)book/\?token=([\w-]{20,}) "
+    r"\(Ctrl-C ends\)\.\n"
+)
+START_SECONDS = 40
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: http.client.HTTPMessage
+    text: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+    @property
+    def cookies(self) -> SimpleCookie:
+        return SimpleCookie("\r\n".join(self.headers.get_all("Set-Cookie", [])))
+
+
+@dataclass
+class Server:
+    """A running server: where it is, and the cookies of a browser that is signed in to it."""
+
+    process: subprocess.Popen[str]
+    port: int
+    base: str
+    token: str
+    cookies: dict[str, str] = field(default_factory=dict)
+
+    def ask(
+        self,
+        path: str,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: Any = None,
+        signed_in: bool = True,
+    ) -> Answer:
+        """Ask for a path exactly as written; one without a slash before it is under the base."""
+        sent = {"Host": f"{HOST}:{self.port}"}
+        if signed_in:
+            sent["Cookie"] = self.cookie
+        sent.update(headers or {})
+        connection = http.client.HTTPConnection(HOST, self.port, timeout=20)
+        connection.putrequest(method, path if path[:1] == "/" else self.base + path, skip_host=True)
+        data = json.dumps(body).encode() if body is not None else b""
+        for name, value in {**sent, "Content-Length": str(len(data))}.items():
+            connection.putheader(name, value)
+        connection.endheaders(data)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return Answer(answer.status, answer.msg, text)
+
+    @property
+    def cookie(self) -> str:
+        return "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+
+    def sign_in(self) -> Answer:
+        """Open the link as a browser does; its first answer."""
+        answer = self.ask(f"book/?token={self.token}", signed_in=False)
+        self.keep(answer)
+        self.keep(self.ask("book/"))
+        return answer
+
+    def keep(self, answer: Answer) -> None:
+        self.cookies |= {name: morsel.coded_value for name, morsel in answer.cookies.items()}
+
+    def post(self, path: str, body: Any) -> Answer:
+        """As a page of the book does: with the cookie and what only its own scripts can read."""
+        return self.ask(path, "POST", {"X-XSRFToken": self.cookies["_xsrf"]}, body)
+
+    def session(self, path: str = "chapters/a.ipynb") -> Any:
+        """A kernel for a page."""
+        kernel = {"name": "python3"}
+        body = {"path": path, "type": "notebook", "name": "", "kernel": kernel}
+        answer = self.post("api/sessions", body)
+        assert answer.status == 201, answer.text
+        return answer.json
+
+    def socket(self, kernel: str, **options: Any) -> websocket.WebSocket:
+        """A WebSocket to a kernel, with the cookies and the page's Origin unless told otherwise."""
+        given = {"cookie": self.cookie, "origin": f"http://{HOST}:{self.port}", **options}
+        address = f"ws://{HOST}:{self.port}{self.base}api/kernels/{kernel}/channels?session_id=a"
+        return websocket.create_connection(address, timeout=30, **given)
+
+
+def send(line: websocket.WebSocket, code: str) -> str:
+    """Ask a kernel to run some code; the number of the message."""
+    number = uuid.uuid4().hex
+    header = {"msg_id": number, "msg_type": "execute_request", "session": "a", "username": ""}
+    content = {"code": code, "silent": False, "store_history": True, "allow_stdin": False}
+    message = {"header": header | {"version": "5.3", "date": ""}, "content": content}
+    line.send(json.dumps(message | {"parent_header": {}, "metadata": {}, "channel": "shell"}))
+    return number
+
+
+def run(line: websocket.WebSocket, code: str) -> str:
+    """What a kernel prints for some code."""
+    number = send(line, code)
+    printed = ""
+    while True:
+        got = json.loads(line.recv())
+        if got["parent_header"].get("msg_id") == number:
+            if got["msg_type"] == "stream":
+                printed += got["content"]["text"]
+            assert got["msg_type"] != "error", got["content"]
+            if got["content"].get("execution_state") == "idle":
+                return printed
+
+
+@contextmanager
+def serving(folder: Path, *arguments: str, signed_in: bool = True, **more: Any) -> Iterator[Server]:
+    """`qkv serve` on a free port, ended by Ctrl-C; `more` goes to Popen."""
+    port = more.pop("port", None) or free_port()
+    command = [*SERVE, "--no-open", "--folder", str(folder), "--port", str(port), *arguments]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **more
+    ) as process:
+        try:
+            found = LINE.fullmatch(first_line(process))
+            assert found, "it says something else"
+            server = Server(process, int(found[1]), found[2], found[3])
+            if signed_in:
+                server.sign_in()
+            yield server
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(20)
+
+
+def first_line(process: subprocess.Popen[str]) -> str:
+    """What it prints first; a failure when it prints nothing for long."""
+    assert process.stdout is not None
+    ready, _, _ = select.select([process.stdout], [], [], START_SECONDS)
+    assert ready, "it says nothing"
+    return process.stdout.readline()
+
+
+def kernels(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """The kernels that a server has started."""
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def without_screen(**more: str) -> dict[str, str]:
+    """This environment, and no screen in it that a browser could be opened on."""
+    screens = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    return {k: v for k, v in os.environ.items() if k not in screens} | more
