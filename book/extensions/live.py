@@ -20,6 +20,7 @@ SOURCES = Path(__file__).parents[1] / "live"
 PARTS = {
     "thebe": ["node_modules/thebe/lib", "*.js", "thebe.css"],
     "katex": ["node_modules/katex/dist", "katex.mjs", "contrib/auto-render.mjs"],
+    "marked": ["node_modules/marked/lib", "marked.esm.js"],
 }
 # Where thebe would look for require.js, MathJax and widgets that it does not hold. The book has its
 # own means for all three (book/live), so the addresses lead nowhere.

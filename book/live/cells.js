@@ -1,11 +1,12 @@
 // The page's code cells: editors, and live outputs in the place of the stored ones.
-import { typeset } from "./maths.js";
+import { markdown, typeset } from "./texts.js";
 
 const EDITOR = {
   lineNumbers: false, indentUnit: 4, inputStyle: "contenteditable", viewportMargin: Infinity, autoRefresh: false,
 };
 const NO_BUTTONS = Object.fromEntries(["Run", "RunAll", "Restart", "RestartAll"].map((name) => [`mount${name}Button`, false]));
 const NOTES = { queued: "waiting", running: "running", error: "error", lost: "not finished", aborted: "not run" };
+const SLOW = 250; // ms; a quicker cell shows no sign of running, and costs the page no extra drawing
 
 const sourceOf = (element) => element.querySelector(".cell_input pre");
 
@@ -15,7 +16,8 @@ export function makeCells(page, edits, run) {
   // With an address thebe keeps its LaTeX renderer; without a configuration it loads no MathJax.
   const config = api.makeConfiguration({ mathjaxUrl: "none", mathjaxConfig: "" });
   const rendermime = api.makeRenderMimeRegistry(config.mathjax);
-  rendermime.latexTypesetter = { typeset };
+  Object.assign(rendermime, { latexTypesetter: { typeset }, markdownParser: { render: markdown } });
+  rendermime.sanitizer = withoutStyleParser(rendermime.sanitizer);
 
   const elements = [...document.querySelectorAll("div.cell")].filter(sourceOf);
   const stored = edits.all();
@@ -31,6 +33,12 @@ export function makeCells(page, edits, run) {
   const cells = elements.map((element, index) => new Cell({ page, edits, run, notebook, element, index, ...blocks[index] }));
   openWhenNear(cells);
   return { cells, rendermime };
+}
+
+// Thebe holds no parser for the colours that terminals write into text, and warns at each one.
+function withoutStyleParser(sanitizer) {
+  const plain = { parseStyleAttributes: false, allowedStyles: undefined };
+  return { sanitize: (html, options) => sanitizer.sanitize(html, { ...options, ...plain }) };
 }
 
 // An editor takes 10 ms to make, and a chapter has fifty cells.
@@ -94,7 +102,8 @@ class Cell {
     this.editor.setOption("extraKeys", {
       ...this.editor.getOption("extraKeys"),
       "Shift-Enter": this.run, "Ctrl-Enter": this.run, "Cmd-Enter": this.run,
-      "Tab": "insertSoftTab", "Shift-Tab": "indentLess", "Esc": () => this.runButton.focus(),
+      "Tab": "insertSoftTab", "Shift-Tab": false, // the way out backwards, as Escape is the one forwards
+      "Esc": () => this.runButton.focus(),
     });
     this.editor.on("change", () => {
       const text = this.editor.getValue();
@@ -111,8 +120,14 @@ class Cell {
 
   set state(state) {
     this.element.dataset.qkvState = state;
-    this.runButton.disabled = this.resetButton.disabled = this.waiting;
-    this.note.textContent = NOTES[state] ?? "";
+    clearTimeout(this.slow);
+    if (this.waiting) this.slow = setTimeout(() => this.#note(), SLOW);
+    else this.#note();
+  }
+
+  #note() {
+    this.note.textContent = NOTES[this.state] ?? "";
+    this.element.classList.toggle("qkv-slow", this.waiting);
   }
 
   get waiting() {

@@ -7,6 +7,8 @@ const PRESS = "Press the button for a fresh one; your changes are kept.";
 const GONE = "The book's server has gone. Start it again with `make serve` and open the link that it prints; your changes are kept.";
 const FORGOTTEN = "The book's server was started anew and does not know this page. Open the link that it printed last; your changes are kept.";
 
+const SLOW = 250; // ms; the bar does not flicker for quicker cells
+
 let page, edits, cells, rendermime, session;
 let batch = 0; // which "run all" is the latest; interrupting one makes it an older one
 let restarting = false;
@@ -47,7 +49,18 @@ function open(server) {
     act("run-all", "Run all", runAll), act("interrupt", "Interrupt", interrupt), act("restart", "Restart", restart),
     act("stop", "Stop", stop), act("reset-all", "Reset all", async () => cells.forEach((cell) => cell.reset())),
   );
+  skipWhatIsOutOfSight();
   return manager;
+}
+
+// Each output changes the height of the page; a browser need not draw all of it anew each time. A
+// section keeps its height while it is skipped.
+function skipWhatIsOutOfSight() {
+  const article = page.bar.closest("article");
+  for (const section of article.querySelectorAll("section > section")) {
+    section.style.containIntrinsicBlockSize = `auto ${section.offsetHeight}px`;
+  }
+  article.classList.add("qkv-live-page");
 }
 
 const tell = (...words) => page.say(page.bar.dataset.state, ...words);
@@ -107,11 +120,13 @@ function lose(words) {
 // Says what becomes of the kernel and of the connection to it.
 function follow(followed) {
   const { kernel } = followed;
+  const shift = (from, to) => { if (page.bar.dataset.state === from) page.bar.dataset.state = to; };
+  let slow;
   kernel.statusChanged.connect((_, status) => {
-    const { dataset } = page.bar;
     if (session !== followed) return;
-    if (status === "busy" && dataset.state === "ready") dataset.state = "busy";
-    if (status === "idle" && dataset.state === "busy" && !restarting) dataset.state = "ready";
+    clearTimeout(slow);
+    if (status === "busy") slow = setTimeout(() => shift("ready", "busy"), SLOW);
+    if (status === "idle" && !restarting) shift("busy", "ready");
     if (status === "dead") lose(`Python has died. ${PRESS}`);
     if (status === "autorestarting") {
       batch += 1;
