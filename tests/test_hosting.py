@@ -1,0 +1,176 @@
+"""Binder and Codespaces: their files name what exists, and install what a reader's set-up does."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tools.browser import NAMES
+
+ROOT = Path(__file__).parents[1]
+BINDER, CODESPACE = ROOT / ".binder", ROOT / ".devcontainer"
+POST_BUILD = BINDER / "postBuild"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+# The halves are joined here, so that this file does not hold what it forbids.
+REGISTRIES = [
+    f"{name}.{domain}"
+    for domain, names in {
+        "com": ("registry.yarnpkg", "repo.anaconda", "mcr.microsoft"),
+        "io": ("docker", "ghcr", "quay"),
+        "org": ("pypi", "pythonhosted", "download.pytorch", "registry.npmjs", "anaconda"),
+    }.items()
+    for name in names
+]
+# Stands in for Binder's Python: notes each call, and keeps the list that pip is given.
+PYTHON = """\
+import os, shutil, sys
+with open(os.environ["CALLS"], "a") as calls:
+    print(*sys.argv[1:], file=calls)
+if "-r" in sys.argv:
+    shutil.copy(sys.argv[sys.argv.index("-r") + 1], os.environ["INSTALLED"])
+if "-c" in sys.argv:
+    print(os.environ["PREFIX"])
+"""
+
+
+def is_new_enough(version: str) -> bool:
+    oldest = PROJECT["requires-python"].removeprefix(">=")
+    return [int(part) for part in version.split(".")] >= [int(part) for part in oldest.split(".")]
+
+
+def lines(text: str) -> list[str]:
+    """What pip reads of a list of requirements."""
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def test_binder_takes_only_python_and_torch_from_conda_forge() -> None:
+    environment = yaml.safe_load((BINDER / "environment.yml").read_text("utf-8"))
+    assert environment["channels"] == ["conda-forge", "nodefaults"]
+    python, pip, torch = environment["dependencies"]
+    assert pip == "pip"
+    # repo2docker finds the version by this form alone.
+    found = re.fullmatch(r"python=(\d+\.\d+)", python)
+    assert found
+    assert is_new_enough(found[1])
+    # conda-forge's name for the build without GPU code, in the range that the package asks for.
+    assert [torch.replace("pytorch-cpu", "torch")] == PROJECT["optional-dependencies"]["torch"]
+
+
+def test_binder_reads_no_other_list() -> None:
+    """One of these beside environment.yml would be read as well, or in its place."""
+    assert {path.name for path in BINDER.iterdir()} == {"environment.yml", "postBuild"}
+
+
+def test_post_build_can_run() -> None:
+    assert os.access(POST_BUILD, os.X_OK)
+    assert POST_BUILD.read_text("utf-8").startswith("#!/usr/bin/env bash\n")
+    done = subprocess.run(["bash", "-n", POST_BUILD], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def post_build(folder: Path, python: str) -> subprocess.CompletedProcess[str]:
+    """Run the script on the repository, with a `python` that installs and builds nothing."""
+    program = folder / "bin" / "python"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\n{python}", encoding="utf-8")
+    program.chmod(0o755)
+    named = {name.upper(): str(folder / name) for name in ("calls", "installed", "prefix", "home")}
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        [POST_BUILD],
+        cwd=folder,
+        env={**os.environ, **named, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_post_build_installs_all_but_torch_and_builds_the_book(tmp_path: Path) -> None:
+    done = post_build(tmp_path, PYTHON)
+    assert done.returncode == 0, done.stderr
+    wanted = lines((ROOT / "requirements.txt").read_text("utf-8"))
+    installed = lines((tmp_path / "installed").read_text("utf-8"))
+    [left_out] = set(wanted) - set(installed)
+    assert left_out.startswith("torch==")
+    assert installed == [line for line in wanted if line != left_out]
+    assert any(line.startswith("-e .") for line in installed)
+
+    install, *_, fetch, build = (tmp_path / "calls").read_text("utf-8").splitlines()
+    assert install.startswith("-m pip install ")
+    assert [fetch, build] == ["tools/frontend.py", "tools/build_book.py"]
+    assert all((ROOT / script).is_file() for script in (fetch, build))
+
+
+def test_post_build_tells_jupyter_of_the_book(tmp_path: Path) -> None:
+    assert post_build(tmp_path, PYTHON).returncode == 0
+    [config] = tmp_path.glob("prefix/etc/jupyter/jupyter_server_config.d/*.json")
+    settings = json.loads(config.read_text("utf-8"))
+    assert settings["ServerApp"]["jpserver_extensions"] == {"qkv.live": True}
+
+
+@pytest.mark.parametrize("step", ["pip", "tools/frontend.py", "tools/build_book.py"])
+def test_post_build_stops_at_what_fails(step: str, tmp_path: Path) -> None:
+    """Else Binder would keep an image without a book."""
+    done = post_build(tmp_path, PYTHON + f"sys.exit({step!r} in sys.argv)\n")
+    assert done.returncode == 1
+    assert step in (tmp_path / "calls").read_text("utf-8").splitlines()[-1]
+
+
+def test_codespace_builds_the_book_and_forwards_its_port() -> None:
+    settings = json.loads((CODESPACE / "devcontainer.json").read_text("utf-8"))
+    assert (CODESPACE / settings["build"]["dockerfile"]).is_file()
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert settings["postCreateCommand"] == "make html"
+    assert re.search(r"^html:", makefile, re.MULTILINE)
+    port = re.search(r"^PORT \?= (\d+)$", makefile, re.MULTILINE)
+    assert port
+    assert settings["forwardPorts"] == [int(port[1])]
+    # Opening it by itself would open the bare port, which shows nobody the book.
+    assert settings["portsAttributes"][port[1]]["onAutoForward"] == "silent"
+
+
+def test_codespace_has_a_python_and_a_browser() -> None:
+    text = (CODESPACE / "Dockerfile").read_text("utf-8")
+    found = re.search(r"^FROM python:(\d+\.\d+)$", text, re.MULTILINE)
+    assert found
+    assert is_new_enough(found[1])
+    install = re.search(r"apt-get install ((?:\S+ ?)+)", text.replace("\\\n", " "))
+    assert install
+    assert set(install[1].split()) & set(NAMES), "the browser tests look for one of these"
+
+
+def own_files() -> list[Path]:
+    """Every file but those that .gitignore leaves out."""
+    ignored = lines((ROOT / ".gitignore").read_text("utf-8"))
+    patterns = [".git", *(pattern.rstrip("/") for pattern in ignored)]
+    found, folders = [], [ROOT]
+    while folders:
+        for path in folders.pop().iterdir():
+            if any(fnmatch(path.name, pattern) for pattern in patterns):
+                continue
+            (folders if path.is_dir() else found).append(path)
+    return found
+
+
+def test_no_file_names_a_package_registry() -> None:
+    """pip, npm and conda know their own; a reader's settings must be able to name another."""
+    files = own_files()
+    assert {POST_BUILD, ROOT / "requirements.txt", ROOT / "README.md"} <= set(files)
+    named = {
+        f"{path.relative_to(ROOT)}: {host}"
+        for path in files
+        for text in [path.read_bytes().decode("utf-8", errors="replace").lower()]
+        for host in REGISTRIES
+        if re.search(rf"(?<![\w-]){re.escape(host)}(?![\w-])", text)
+    }
+    assert not named, "\n".join(sorted(named))
