@@ -1,12 +1,14 @@
 """Let the cells of every chapter come alive: the "Live code" bar, and the code that it loads.
 
-A page gets one small script, book/live/start.js. The rest of book/live and the third-party code lie
-in the book under _static/live, where the bar's button finds them, and no page loads them before.
+A page gets the bar, book/live/bar.html, and one small script, book/live/start.js. The rest of
+book/live and the third-party code lie in the book under _static/live, where the bar's button finds
+them, and no page loads them before.
 """
 
 import json
 import re
 import shutil
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 SOURCES = Path(__file__).parents[1] / "live"
+BAR = SOURCES / "bar.html"
 PARTS = {
     "thebe": ["node_modules/thebe/lib", "*.js", "thebe.css"],
     "katex": ["node_modules/katex/dist", "katex.mjs", "contrib/auto-render.mjs"],
@@ -29,25 +32,41 @@ NETWORKS = re.compile(r"https://(?:cdnjs\.cloudflare\.com|cdn\.jsdelivr\.net)/[^
 DEFINE = re.compile(r'^define\(\["@jupyter-widgets/base"\], (\w+)\);$', re.MULTILINE)
 
 
-def add_files(app: Sphinx, page: str, _: str, context: dict[str, Any], tree: nodes.Node) -> None:
-    """Only where there is a code cell; the bar is told where else the page can run."""
+def add_bar(app: Sphinx, page: str, _: str, context: dict[str, Any], tree: nodes.Node) -> None:
+    """Under the title of a page with code cells, and nowhere else."""
     if tree is None or not any("cell_input" in n["classes"] for n in tree.findall(nodes.container)):
         return
     repository, binder = app.config.repository_address, app.config.binder_address
-    where = {"data-repository": repository}
+    bar = BAR.read_text(encoding="utf-8").replace(
+        "{{ elsewhere }}", elsewhere(page, repository, binder)
+    )
+    context["body"] = context["body"].replace("</h1>", f"</h1>\n{bar}", 1)
+    app.add_js_file("live/start.js", loading_method="defer")
+    app.add_css_file("live/live.css")
+
+
+def elsewhere(page: str, repository: str, binder: str) -> str:
+    """Where the cells of a page can run that has only files behind it, as HTML."""
+    words = "To run its cells on your machine, "
     if binder:
         owner_and_name = repository.removeprefix("https://github.com/")
         place = quote(f"book/{page}.html", safe="")
-        where["data-binder"] = f"{binder}/v2/gh/{owner_and_name}/main?urlpath={place}"
-    known = {name: address for name, address in where.items() if address}
-    app.add_js_file("live/start.js", loading_method="defer", **known)
-    app.add_css_file("live/live.css")
+        address = f"{binder}/v2/gh/{owner_and_name}/main?urlpath={place}"
+        words = (
+            f'<a href="{escape(address)}">Open this page on Binder</a> (it takes some minutes), '
+        )
+        words += "or run it on your machine: "
+    book = f'<a href="{escape(repository)}">get the book</a>' if repository else "get the book"
+    return f"{words}{book}, and give <code>make serve</code> in its folder."
 
 
 def copy_own(app: Sphinx) -> None:
     """Before any page is written: Sphinx puts a checksum of each file into its address."""
     if app.builder.format == "html":
-        shutil.copytree(SOURCES, Path(app.outdir, "_static", "live"), dirs_exist_ok=True)
+        target = Path(app.outdir, "_static", "live")
+        shutil.copytree(
+            SOURCES, target, ignore=shutil.ignore_patterns(BAR.name), dirs_exist_ok=True
+        )
 
 
 def copy_others(app: Sphinx, error: Exception | None) -> None:
@@ -87,7 +106,7 @@ def anywidget() -> str:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", copy_own)
-    app.connect("html-page-context", add_files, priority=600)
+    app.connect("html-page-context", add_bar, priority=600)
     # After the purge (400), before the guard against other hosts (900).
     app.connect("build-finished", copy_others, priority=500)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -52,43 +52,32 @@ function openWhenNear(cells) {
 
 class Cell {
   constructor({ page, edits, run, notebook, element, index, id, original, key, source }) {
-    Object.assign(this, { page, edits, run: () => run(this), notebook, element, id, original, key });
+    Object.assign(this, { edits, notebook, element, id, original, key });
+    this.run = () => run(this);
     this.title = `cell ${index + 1}`;
     this.thebe = notebook.getCellById(id);
     element.dataset.qkvCell = index;
-    this.#addOutput();
-    this.#addTools();
+    this.#addTools(page.bar.querySelector(".qkv-cell-template").content.cloneNode(true));
     this.state = "idle";
-    this.#offerReset();
     if (source !== original) this.open();
   }
 
-  // The stored output stays in sight until the cell is run.
-  #addOutput() {
-    this.stored = this.element.querySelector(".cell_output");
-    this.output = this.page.html("div", { className: "qkv-live-output", hidden: true });
-    this.output.setAttribute("role", "group");
-    this.output.setAttribute("aria-label", `Output of ${this.title}`);
-    if (this.stored) this.stored.after(this.output);
-    else (this.#foldOf("hide-cell") ?? this.element).append(this.output);
-  }
-
-  #addTools() {
-    const { html, button } = this.page;
-    this.runButton = button("run", "Run", this.run);
-    this.runButton.setAttribute("aria-label", `Run ${this.title}`);
-    this.resetButton = button("reset", "Reset", () => this.reset());
-    this.resetButton.setAttribute("aria-label", `Reset ${this.title}`);
-    this.note = html("span", { className: "qkv-cell-note" });
-    const tools = html("div", { className: "qkv-cell-tools" }, this.runButton, this.resetButton, this.note);
-    // Where only the code is folded, its button stays in sight, above the output.
-    const fold = this.#foldOf("hide-input");
-    if (fold) fold.after(tools);
-    else this.element.querySelector(".cell_input").append(tools);
-  }
-
-  #foldOf(tag) {
-    return this.element.matches(`.tag_${tag}`) ? this.element.querySelector("details") : null;
+  // The stored output stays in sight until the cell is run. Where only the code is folded, its
+  // button stays in sight too, above the output.
+  #addTools(parts) {
+    const [tools, output] = parts.children;
+    const foldOf = (tag) => (this.element.matches(`.tag_${tag}`) ? this.element.querySelector("details") : null);
+    const [code, stored] = [".cell_input", ".cell_output"].map((part) => this.element.querySelector(part));
+    [this.runButton, this.resetButton, this.note] = tools.children;
+    this.runButton.onclick = this.run;
+    this.resetButton.onclick = () => this.reset();
+    for (const part of [this.runButton, this.resetButton, output]) part.setAttribute("aria-label", `${part.textContent || "Output of"} ${this.title}`);
+    const folded = foldOf("hide-input");
+    if (folded) folded.after(tools);
+    else code.append(tools);
+    if (stored) stored.after(output);
+    else (foldOf("hide-cell") ?? this.element).append(output);
+    Object.assign(this, { output, stored });
   }
 
   open() {

@@ -1,9 +1,10 @@
 // What a reader has changed on a page, kept in the browser until it is reset. A cell is known by its
 // original text: when the book changes, an answer does not land under another question.
 export class Edits {
+  kept = true; // false once the browser has refused to store something
+
   constructor(place) {
     this.place = place;
-    this.kept = true; // false once the browser has refused to store something
   }
 
   all() {

@@ -3,31 +3,32 @@ import { mendWidgets } from "./widgets.js";
 
 const PATIENCE = 60_000; // ms
 
+const at = (path) => new URL(path, location.origin);
+
 // Says {live: true, base, python}, or {live: false} from a server that only has files. A server that
 // was started anew knows neither the old page nor its cookie.
-export async function askServer(page) {
-  const options = { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) };
-  const answer = await fetch(new URL("_live/server.json", page.root), options);
+export async function askServer({ root }) {
+  const answer = await fetch(new URL("_live/server.json", root), { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
   return answer.ok ? answer.json() : { live: false, forgotten: true };
 }
 
 // One kernel for each page: the server finds the one it has under the page's path, or starts one.
-export async function startKernel(page, server) {
-  const path = `${page.name}.ipynb`;
-  const answer = await fetch(new URL(`${server.base}api/sessions`, location.origin), {
+export async function startKernel({ name }, { base }) {
+  const path = `${name}.ipynb`;
+  const token = document.cookie.match(/(?:^|; )_xsrf=([^;]*)/)?.[1] ?? "";
+  const answer = await fetch(at(`${base}api/sessions`), {
     method: "POST",
-    headers: { "Content-Type": "application/json", "X-XSRFToken": cookie("_xsrf") },
+    headers: { "Content-Type": "application/json", "X-XSRFToken": token },
     body: JSON.stringify({ path, name: path, type: "notebook", kernel: { name: "python3" } }),
     signal: AbortSignal.timeout(PATIENCE),
   });
   if (answer.ok) return answer.json();
   const { message } = await answer.json().catch(() => ({}));
-  throw new Error(`The server could not start Python (${message ?? answer.statusText}).`);
+  throw new Error(`the server could not start Python (${message || answer.statusText || answer.status}).`);
 }
 
-function cookie(name) {
-  const found = document.cookie.split("; ").find((one) => one.startsWith(`${name}=`));
-  return found ? found.slice(name.length + 1) : "";
+export async function exists({ base }, kernel) {
+  return (await fetch(at(`${base}api/kernels/${kernel}`))).status !== 404;
 }
 
 let loading;
@@ -57,11 +58,10 @@ function load(tag, properties) {
 }
 
 // Thebe's view of the server. It asks for what runs there, which nobody needs to wait for yet.
-export function connect(server) {
+export function connect({ base }) {
   const { api, module } = globalThis.thebeCore;
-  const baseUrl = new URL(server.base, location.origin).href;
-  const config = api.makeConfiguration({ serverSettings: { baseUrl, token: "", appendToken: false } });
-  const thebe = new module.ThebeServer(config);
+  const serverSettings = { baseUrl: at(base).href, token: "", appendToken: false };
+  const thebe = new module.ThebeServer(api.makeConfiguration({ serverSettings }));
   thebe.connectToJupyterServer();
   return thebe;
 }
@@ -71,13 +71,8 @@ export async function attach(thebe, model, rendermime) {
   await thebe.ready.catch((reason) => { throw new Error(reason); }); // thebe rejects with a text
   const session = await thebe.connectToExistingSession(model, rendermime);
   // A kernel that is busy since before a reload answers when it is done, or interrupted.
-  if (model.kernel.execution_state !== "busy") await inTime(session.kernel.info, "Python does not answer.");
+  if (model.kernel.execution_state !== "busy") await inTime(session.kernel.info);
   return session;
-}
-
-export async function exists(server, kernel) {
-  const answer = await fetch(new URL(`${server.base}api/kernels/${kernel}`, location.origin));
-  return answer.status !== 404;
 }
 
 export function disconnect(session) {
@@ -85,10 +80,7 @@ export function disconnect(session) {
   session.server.dispose();
 }
 
-export function inTime(promise, words) {
-  let timer;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(words)), PATIENCE);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+export function inTime(promise) {
+  const late = new Promise((_, reject) => { setTimeout(() => reject(new Error("Python does not answer.")), PATIENCE); });
+  return Promise.race([promise, late]);
 }

@@ -3,54 +3,39 @@ import { makeCells } from "./cells.js";
 import { Edits } from "./edits.js";
 import { askServer, attach, connect, disconnect, exists, inTime, loadThebe, startKernel } from "./kernel.js";
 
-const PRESS = "Press the button for a fresh one; your changes are kept.";
-const GONE = "The book's server has gone. Start it again with `make serve` and open the link that it prints; your changes are kept.";
-const FORGOTTEN = "The book's server was started anew and does not know this page. Open the link that it printed last; your changes are kept.";
-
 const SLOW = 250; // ms; the bar does not flicker for quicker cells
+const LOOKS = 4; // in vain, a second apart: then the server is gone
 
 let page, edits, cells, rendermime, session;
 let batch = 0; // which "run all" is the latest; interrupting one makes it an older one
 let restarting = false;
 
-export async function goLive(bar) {
-  page = bar;
+export async function goLive(opened) {
+  page = opened;
   const server = await askServer(page).catch(() => null);
-  if (!server) return page.say("failed", GONE);
-  if (!server.live) return page.say("failed", ...(server.forgotten ? [FORGOTTEN] : elsewhere()));
-  page.say("starting", "Starting Python …");
+  if (!server) return page.say("failed", "gone");
+  if (!server.live) return page.say("failed", server.forgotten ? "forgotten" : "elsewhere");
+  page.say("starting", "starting");
   // The kernel starts on the server while the browser reads the editor.
-  const started = startKernel(page, server);
-  const [model, manager] = await Promise.all([started, loadThebe().then(() => open(server))]);
-  session = await attach(manager, model, rendermime);
+  const [model, thebe] = await Promise.all([startKernel(page, server), loadThebe().then(() => open(server))]);
+  session = await attach(thebe, model, rendermime);
   follow(session);
-  const { status } = session.kernel;
-  if (status === "busy") page.say("busy", "Python is still busy with what was run before. Interrupt ends that.");
-  else page.say("ready", `Python ${server.python} runs these cells. Edit one; Shift-Enter runs it.`);
-  page.bar.focus({ preventScroll: true });
-}
-
-// Where a page can run that has nothing but files behind it.
-function elsewhere() {
-  const link = (text, href) => page.html("a", { textContent: text, href });
-  const binder = page.binder ? [link("Open this page on Binder", page.binder), " (it takes some minutes), or run it on your machine: "] : ["To run its cells on your machine, "];
-  const book = page.repository ? link("get the book", page.repository) : "get the book";
-  return ["This copy of the book has no Python behind it. ", ...binder, book, ", and give `make serve` in its folder."];
+  if (session.kernel.status === "busy") page.say("busy", "still-busy");
+  else page.say("ready", "ready", server.python);
 }
 
 // The cells become editors once; kernels come and go.
 function open(server) {
-  const manager = connect(server);
-  if (cells) return manager;
+  const thebe = connect(server);
+  if (cells) return thebe;
   edits = new Edits(page.storage);
   ({ cells, rendermime } = makeCells(page, edits, run));
-  const act = (name, text, work) => page.button(`live-${name}`, text, () => work().catch(complain));
-  page.buttons.append(
-    act("run-all", "Run all", runAll), act("interrupt", "Interrupt", interrupt), act("restart", "Restart", restart),
-    act("stop", "Stop", stop), act("reset-all", "Reset all", async () => cells.forEach((cell) => cell.reset())),
-  );
+  const acts = { "run-all": runAll, interrupt, restart, stop, "reset-all": resetAll };
+  for (const [name, act] of Object.entries(acts)) {
+    page.pick(name).onclick = () => act().catch((error) => tell("refused", error.message));
+  }
   skipWhatIsOutOfSight();
-  return manager;
+  return thebe;
 }
 
 // Each output changes the height of the page; a browser need not draw all of it anew each time. A
@@ -63,15 +48,14 @@ function skipWhatIsOutOfSight() {
   article.classList.add("qkv-live-page");
 }
 
-const tell = (...words) => page.say(page.bar.dataset.state, ...words);
-const complain = (error) => tell(`This did not work: ${error.message}`);
+const tell = (words, value) => page.say(page.bar.dataset.state, words, value);
 
 async function run(cell) {
-  if (!session) return tell("No Python runs now. Press the button first.");
+  if (!session) return tell("no-kernel");
   const { state, error, ms } = await cell.execute(session.kernel);
   const time = ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
-  if (error) tell(`In ${cell.title}: ${error}`);
-  else if (state === "done") tell(`Ran ${cell.title} in ${time}.`, edits.kept ? "" : " This browser does not let the page keep your changes.");
+  if (error) tell("error", `${cell.title}: ${error}`);
+  else if (state === "done") tell(edits.kept ? "ran" : "ran-unkept", `${cell.title} in ${time}`);
   return state;
 }
 
@@ -80,7 +64,11 @@ async function runAll() {
   for (const cell of cells) {
     if ((await run(cell)) !== "done" || mine !== batch) return;
   }
-  tell(`All ${cells.length} cells ran.`);
+  tell("ran-all", cells.length);
+}
+
+async function resetAll() {
+  for (const cell of cells) cell.reset();
 }
 
 async function interrupt() {
@@ -91,50 +79,52 @@ async function interrupt() {
 async function restart() {
   batch += 1;
   restarting = true;
-  page.say("busy", "Starting Python afresh …");
+  page.say("busy", "restarting");
   try {
-    await inTime(session.kernel.restart().then(() => session.kernel.info), "Python does not come back.");
+    await inTime(session.kernel.restart().then(() => session.kernel.info));
     for (const cell of cells) cell.forget();
-    page.say("ready", "Python was started afresh: all variables are gone.");
+    page.say("ready", "restarted");
   } finally {
     restarting = false;
   }
 }
 
 async function stop() {
-  batch += 1;
   const stopped = session;
-  session = undefined;
+  release();
+  page.say("off", "stopped");
   await stopped.shutdown().finally(() => disconnect(stopped));
-  page.say("off", `Python is stopped. ${PRESS}`);
 }
 
 function lose(words) {
-  const lost = session;
-  session = undefined;
-  batch += 1;
-  disconnect(lost);
+  disconnect(release());
   page.say("failed", words);
+}
+
+function release() {
+  batch += 1;
+  const released = session;
+  session = undefined;
+  return released;
 }
 
 // Says what becomes of the kernel and of the connection to it.
 function follow(followed) {
   const { kernel } = followed;
   const shift = (from, to) => { if (page.bar.dataset.state === from) page.bar.dataset.state = to; };
-  let slow;
+  let slow, seeking;
   kernel.statusChanged.connect((_, status) => {
     if (session !== followed) return;
     clearTimeout(slow);
     if (status === "busy") slow = setTimeout(() => shift("ready", "busy"), SLOW);
     if (status === "idle" && !restarting) shift("busy", "ready");
-    if (status === "dead") lose(`Python has died. ${PRESS}`);
+    if (status === "dead") lose("dead");
     if (status === "autorestarting") {
       batch += 1;
       for (const cell of cells) cell.forget();
-      page.say("ready", "Python died, and a fresh one has taken its place: all variables are gone. Run the cells again from the top.");
+      page.say("ready", "died");
     }
   });
-  let seeking = false;
   kernel.connectionStatusChanged.connect(async (_, status) => {
     if (status === "connected" || seeking || restarting) return;
     seeking = true;
@@ -143,17 +133,19 @@ function follow(followed) {
   });
 }
 
+// Jupyter's connection comes back by itself, if there is something to come back to.
 async function seek(followed) {
   const waits = () => session === followed && followed.kernel.connectionStatus !== "connected";
-  if (waits()) page.say("lost", "The connection to the book's server is lost; looking for it …");
+  if (waits()) page.say("lost", "lost");
   for (let failures = 0; waits(); ) {
     const server = await askServer(page).catch(() => null);
+    const known = server?.live && (await exists(server, followed.kernel.id).catch(() => true));
     if (!waits()) break;
     failures = server ? 0 : failures + 1;
-    if (failures > 3) return lose(GONE);
-    if (server && !server.live) return lose(FORGOTTEN);
-    if (server && !(await exists(server, followed.kernel.id))) return lose(`Python was stopped elsewhere. ${PRESS}`);
+    if (failures === LOOKS) return lose("gone");
+    if (server && !server.live) return lose("forgotten");
+    if (known === false) return lose("ended-elsewhere");
     await new Promise((resolve) => { setTimeout(resolve, 1000); });
   }
-  if (session === followed) page.say("ready", "The connection is there again.");
+  if (session === followed) page.say("ready", "found");
 }

@@ -1,74 +1,50 @@
-// The bar under a chapter's title. It is all of the live code that a page loads until its button is
-// pressed. A plain script, no module: a page opened from a file may load none, and has to say so.
+// All of the live code that a page loads until its button is pressed. A plain script, no module: a
+// page opened from a file may load none, and has to say so.
 (() => {
   const script = document.currentScript;
-  const heading = document.querySelector(".bd-article h1");
-  if (!heading || !document.querySelector("div.cell .cell_input pre")) return;
+  const bar = document.querySelector(".qkv-live-bar");
+  const pick = (name) => bar.querySelector(`.qkv-live-${name}`);
+  const [start, buttons, message] = ["start", "buttons", "message"].map(pick);
+  const name = DOCUMENTATION_OPTIONS.pagename;
+  const root = new URL(document.documentElement.dataset.content_root, location.href);
+  const storage = `qkv-live:${name}`;
 
-  function html(tag, properties = {}, ...children) {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.append(...children);
-    return element;
-  }
-
-  function button(name, text, act) {
-    return html("button", { type: "button", className: `qkv-${name}`, textContent: text, onclick: act });
-  }
-
-  const start = button("live-start", "Live code", goLive);
-  const buttons = html("span", { className: "qkv-live-buttons" });
-  const message = html("span", { className: "qkv-live-message" });
-  message.setAttribute("role", "status");
-  const bar = html("div", { className: "qkv-live-bar", tabIndex: -1 }, start, buttons, message);
-  bar.setAttribute("role", "region");
-  bar.setAttribute("aria-label", "Live code");
-
-  // `state` is off, starting, ready, busy, lost or failed; `words` are text, with `code` between
-  // backticks, and links.
-  function say(state, ...words) {
+  // `words` names a template of bar.html; `value` goes into its <b>.
+  function say(state, words, value = "") {
+    const text = bar.querySelector(`[data-say="${words}"]`).content.cloneNode(true);
+    text.querySelector("b")?.append(value);
+    message.replaceChildren(text);
     bar.dataset.state = state;
-    start.disabled = state === "starting";
     start.hidden = ["ready", "busy", "lost"].includes(state);
     buttons.hidden = !start.hidden;
-    message.replaceChildren(...words.flatMap(coded));
+    const focused = document.activeElement;
+    if (bar.contains(focused) && !focused.checkVisibility()) (start.hidden ? bar : start).focus({ preventScroll: true });
   }
 
-  function coded(words) {
-    if (typeof words !== "string") return words;
-    return words.split("`").map((part, i) => (i % 2 ? html("code", { textContent: part }) : part));
-  }
-
-  const page = {
-    bar, buttons, html, button, say,
-    name: DOCUMENTATION_OPTIONS.pagename,
-    root: new URL(document.documentElement.dataset.content_root, location.href),
-    storage: `qkv-live:${DOCUMENTATION_OPTIONS.pagename}`,
-    ...script.dataset, // repository and binder, where the book knows them
-  };
-
-  async function goLive() {
+  start.onclick = async () => {
+    if (bar.dataset.state === "starting") return;
     if (location.protocol === "file:") {
-      say("failed", "A page opened from a file cannot run anything. In the book's folder, give `make serve` and open the link that it prints.");
+      say("failed", "file");
       return;
     }
-    say("starting", "Loading the editor …");
+    say("starting", "loading");
     try {
-      const live = await import(new URL("live.js", script.src));
-      await live.goLive(page);
+      const { goLive } = await import(new URL("live.js", script.src));
+      await goLive({ bar, pick, say, name, root, storage });
     } catch (error) {
       console.error(error);
-      say("failed", `${error.message} Press the button to try again.`);
+      say("failed", "failed", error.message);
     }
-  }
+  };
 
   function hasEdits() {
     try {
-      return localStorage.getItem(page.storage) !== null;
+      return localStorage.getItem(storage) !== null;
     } catch {
       return false; // a browser may forbid storage
     }
   }
 
-  heading.after(bar);
-  say("off", hasEdits() ? "Run the cells of this page, with the changes that you made." : "Edit and run the cells of this page.");
+  say("off", hasEdits() ? "edited" : "off");
+  bar.hidden = false;
 })();
