@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from qkv.commands.serve import parser
 from tools.browser import NAMES
 
 ROOT = Path(__file__).parents[1]
@@ -147,6 +148,40 @@ def test_codespace_has_a_python_and_a_browser() -> None:
     install = re.search(r"apt-get install ((?:\S+ ?)+)", text.replace("\\\n", " "))
     assert install
     assert set(install[1].split()) & set(NAMES), "the browser tests look for one of these"
+
+
+def serving(target: str, **variables: str) -> list[str]:
+    """The last command of a target, as make would run it with these in its environment."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    done = subprocess.run(
+        ["make", "-n", target, "PORT=8123"],
+        cwd=ROOT,
+        env={**clean, **variables},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[-1].split()
+
+
+@pytest.mark.parametrize("target", ["book", "serve"])
+def test_in_a_codespace_make_tells_the_server_its_address(target: str) -> None:
+    text = (CODESPACE / "Dockerfile").read_text("utf-8")
+    copied = re.search(r"^COPY (\S+) (\S+)$", text, re.MULTILINE)
+    assert copied
+    assert f"\nENV MAKEFILES={copied[2]}\n" in text
+    before = {
+        "MAKEFILES": str(CODESPACE / copied[1]),
+        "GITHUB_CODESPACES_PORT_FORWARDING_DOMAIN": "app.github.dev",
+    }
+    plain = serving(target)
+    assert serving(target, **before) == [*plain, "--no-open"], "a container, and no codespace"
+    command = serving(target, **before, CODESPACE_NAME="odd-name-x7")
+    assert command[: len(plain)] == plain
+    options = parser().parse_args(command[command.index("qkv.commands.serve") + 1 :])
+    assert options.no_open
+    assert options.port == 8123
+    assert options.origin == "https://odd-name-x7-8123.app.github.dev"
 
 
 def own_files() -> list[Path]:
