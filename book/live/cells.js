@@ -41,11 +41,15 @@ function withoutStyleParser(sanitizer) {
   return { sanitize: (html, options) => sanitizer.sanitize(html, { ...options, ...plain }) };
 }
 
-// An editor takes 10 ms to make, and a chapter has fifty cells.
+// An editor takes 10 ms to make, and a chapter has fifty cells. One that was made out of sight, to be
+// run, has measured nothing and shows nothing before it is refreshed.
 function openWhenNear(cells) {
   const cellOf = new Map(cells.map((cell) => [cell.element, cell]));
   const watch = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) if (isIntersecting) cellOf.get(target).open();
+    for (const { target } of entries.filter((entry) => entry.isIntersecting)) {
+      cellOf.get(target).open().refresh();
+      watch.unobserve(target);
+    }
   }, { rootMargin: "600px" });
   for (const element of cellOf.keys()) watch.observe(element);
 }
@@ -81,7 +85,7 @@ class Cell {
   }
 
   open() {
-    if (this.editor) return;
+    if (this.editor) return this.editor;
     for (const copy of this.element.querySelectorAll("button.copybtn")) copy.remove();
     const screenReaderLabel = `Code of ${this.title}. Shift-Enter runs it, Escape leaves it.`;
     const options = { ...NO_BUTTONS, codeMirrorConfig: { ...EDITOR, screenReaderLabel } };
@@ -101,6 +105,7 @@ class Cell {
     });
     this.element.querySelector("details")?.addEventListener("toggle", () => this.editor.refresh());
     this.#offerReset();
+    return this.editor;
   }
 
   get state() {
@@ -148,8 +153,7 @@ class Cell {
   }
 
   async #execute(kernel) {
-    this.open();
-    const code = this.editor.getValue();
+    const code = this.open().getValue();
     const start = performance.now();
     this.#showLive();
     this.state = "queued";

@@ -11,14 +11,14 @@
 
   // `words` names a template of bar.html; `value` goes into its <b>.
   function say(state, words, value = "") {
+    const focused = bar.querySelector(":focus");
     const text = bar.querySelector(`[data-say="${words}"]`).content.cloneNode(true);
     text.querySelector("b")?.append(value);
     message.replaceChildren(text);
     bar.dataset.state = state;
     start.hidden = ["ready", "busy", "lost"].includes(state);
     buttons.hidden = !start.hidden;
-    const focused = document.activeElement;
-    if (bar.contains(focused) && !focused.checkVisibility()) (start.hidden ? bar : start).focus({ preventScroll: true });
+    if (focused && !focused.checkVisibility()) (start.hidden ? bar : start).focus({ preventScroll: true });
   }
 
   start.onclick = async () => {
