@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.browser.live import LivePage, Reader, free
+from tests.live_server import HOST, Server, serving
 from tools.browser import HOW_TO, find_browser
 
 BOOK = Path(__file__).parents[2] / "_build" / "html"
@@ -27,6 +29,7 @@ FLAGS = [
     # Every name but this machine's fails to resolve, so an outside request can never succeed.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
+LARGE = {"viewport": {"width": 1280, "height": 900}}
 SCHEMES_AT_HOME = ("data:", "blob:", "about:", "file:", "chrome:")
 
 
@@ -107,7 +110,7 @@ def book_url(book: Path) -> Iterator[str]:
 @pytest.fixture
 def context(browser: Browser, book_url: str) -> Iterator[BrowserContext]:
     """A fresh context whose pages are watched; the test fails on what the watch has seen."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context = browser.new_context(**LARGE)
     watch = Watch(book_url)
     context.on("page", watch.follow)
     yield context
@@ -118,3 +121,53 @@ def context(browser: Browser, book_url: str) -> Iterator[BrowserContext]:
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
     return context.new_page()
+
+
+@pytest.fixture(scope="session")
+def live_server(book: Path) -> Iterator[Server]:
+    """The book with kernels behind it, as `make serve` gives it."""
+    with serving(book) as server:
+        yield server
+
+
+@pytest.fixture
+def readers(browser: Browser) -> Iterator[Callable[..., Reader]]:
+    """Makes readers of a server; the test fails on what went wrong on any of their pages."""
+    made: list[Reader] = []
+
+    def make(server: Server, **options: Any) -> Reader:
+        watch = Watch(f"http://{HOST}:{server.port}")
+        made.append(Reader(browser.new_context(**LARGE | options), server, watch))
+        return made[-1]
+
+    yield make
+    for reader in made:
+        reader.context.close()
+    for reader in made:
+        free(reader.server)
+    for reader in made:
+        reader.check()
+
+
+@pytest.fixture
+def reader(readers: Callable[..., Reader], live_server: Server) -> Reader:
+    return readers(live_server)
+
+
+@pytest.fixture(scope="module")
+def started(browser: Browser, live_server: Server) -> Iterator[tuple[Reader, LivePage]]:
+    """A chapter whose button was pressed, once for all tests of a module."""
+    watch = Watch(f"http://{HOST}:{live_server.port}")
+    reader = Reader(browser.new_context(**LARGE), live_server, watch)
+    yield reader, reader.open().start()
+    reader.context.close()
+    free(live_server)
+
+
+@pytest.fixture
+def live(started: tuple[Reader, LivePage]) -> Iterator[LivePage]:
+    """The started chapter as a reader first meets it: no edits, stored outputs, an idle kernel."""
+    reader, page = started
+    page.clean(reader)
+    yield page
+    reader.check()

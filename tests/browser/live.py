@@ -1,0 +1,188 @@
+"""A chapter whose cells run, for tests: press, edit, run, and read what a reader would see."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.live_server import HOST, Server
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Watch
+
+ROOT = Path(__file__).parents[2]
+CHAPTERS = [f"chapters/{p.stem}.html" for p in sorted((ROOT / "chapters").glob("*.ipynb"))]
+CHAPTER = CHAPTERS[0]
+PATIENCE = 20_000  # ms; a kernel that starts on a busy machine
+# Contrast (WCAG 2.2) of each element's text with all that is painted under it. Chromium writes some
+# colours as color(srgb …) and some with alpha, so a canvas does the mixing.
+CONTRAST = """(elements) => {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
+  const pen = canvas.getContext("2d", { willReadFrequently: true });
+  const paint = (colour) => { pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1); };
+  const luminance = () => {
+    const linear = (x) => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
+    const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].map((x) => linear(x / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  return elements.filter((e) => e.checkVisibility() && e.textContent.trim()).map((e) => {
+    const under = [];
+    for (let at = e; at; at = at.parentElement) under.unshift(getComputedStyle(at).backgroundColor);
+    paint("#fff");
+    under.forEach(paint);
+    const behind = luminance();
+    paint(getComputedStyle(e).color);
+    const [low, high] = [behind, luminance()].sort((a, b) => a - b);
+    return [e.className, e.textContent.slice(0, 30), (high + 0.05) / (low + 0.05)];
+  });
+}"""
+
+
+class LivePage:
+    """One page in one tab. Cells are counted from 0, as in data-qkv-cell."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        page.set_default_timeout(PATIENCE)
+        self.bar = page.locator(".qkv-live-bar")
+        self.message = page.locator(".qkv-live-message")
+        self.button = page.locator(".qkv-live-start")
+
+    def clean(self, reader: Reader) -> None:
+        """Undo what another test did on this page."""
+        reader.watch.errors.clear()
+        reader.forgiven.clear()
+        free(reader.server)
+        if self.bar.get_attribute("data-state") == "ready":
+            self.act("reset-all")
+        else:
+            self.page.evaluate("localStorage.clear()")
+            self.page.reload()
+            self.start()
+
+    def press(self) -> None:
+        self.button.click()
+
+    def start(self) -> LivePage:
+        self.press()
+        self.wait("ready")
+        return self
+
+    def wait(self, state: str, words: str | re.Pattern[str] = "") -> None:
+        """Until the bar is in a state, and says some words."""
+        expect(self.bar).to_have_attribute("data-state", state, timeout=PATIENCE)
+        expect(self.message).to_contain_text(words, timeout=PATIENCE)
+
+    def act(self, name: str) -> None:
+        """Press one of the bar's buttons: run-all, interrupt, restart, stop, reset-all."""
+        self.page.locator(f".qkv-live-{name}").click()
+
+    def cells(self) -> Locator:
+        return self.page.locator("[data-qkv-cell]")
+
+    def cell(self, n: int) -> Locator:
+        return self.page.locator(f"[data-qkv-cell='{n}']")
+
+    def plain(self) -> list[int]:
+        """Cells whose code and output are in sight, with text stored under them."""
+        return self.page.locator("[data-qkv-cell]").evaluate_all(
+            """(cells) => cells.filter((cell) => !/tag_hide/.test(cell.className)
+              && cell.querySelector(".cell_output pre")).map((cell) => Number(cell.dataset.qkvCell))"""
+        )
+
+    def editor(self, n: int) -> Locator:
+        """A cell gets its editor when it comes near the window."""
+        self.cell(n).scroll_into_view_if_needed()
+        return self.cell(n).locator(".CodeMirror")
+
+    def text(self, n: int) -> str:
+        return str(self.editor(n).evaluate("e => e.CodeMirror.getValue()"))
+
+    def write(self, n: int, code: str) -> None:
+        self.editor(n).evaluate("(e, code) => e.CodeMirror.setValue(code)", code)
+
+    def run(self, n: int, code: str | None = None, state: str = "done") -> Locator:
+        """Press the cell's button, wait until it has ended so, and return its live output."""
+        if code is not None:
+            self.write(n, code)
+        self.cell(n).locator(".qkv-run").click()
+        self.ends(n, state)
+        return self.output(n)
+
+    def ends(self, n: int, state: str) -> None:
+        ended = re.compile("done|error|aborted|lost")
+        expect(self.cell(n)).to_have_attribute("data-qkv-state", ended, timeout=PATIENCE)
+        expect(self.cell(n)).to_have_attribute("data-qkv-state", state)
+
+    def prints(self, n: int, code: str) -> str:
+        """What the code prints when it runs in the cell."""
+        return (self.run(n, code).text_content() or "").strip()
+
+    def output(self, n: int) -> Locator:
+        return self.cell(n).locator(".qkv-live-output")
+
+    def stored(self, n: int) -> Locator:
+        return self.cell(n).locator(".cell_output")
+
+
+class Reader:
+    """A browser of its own, signed in to a server, and watched."""
+
+    def __init__(self, context: BrowserContext, server: Server, watch: Watch) -> None:
+        self.context, self.server, self.watch = context, server, watch
+        self.forgiven: list[str] = []
+        context.on("page", watch.follow)
+
+    def open(self, address: str = CHAPTER) -> LivePage:
+        """A page of the book in a new tab, by the link that the server printed."""
+        page = self.context.new_page()
+        page.goto(self.link(address))
+        return LivePage(page)
+
+    def link(self, address: str = CHAPTER) -> str:
+        server = self.server
+        return f"http://{HOST}:{server.port}{server.base}book/{address}?token={server.token}"
+
+    def forgive(self, *patterns: str) -> None:
+        """Errors that the browser itself reports about what a test breaks."""
+        self.forgiven += patterns
+
+    def check(self) -> None:
+        unforgiven = [
+            e for e in self.watch.errors if not any(re.search(p, e) for p in self.forgiven)
+        ]
+        assert not self.watch.outside, f"asked other hosts: {self.watch.outside}"
+        assert not unforgiven, "\n".join(unforgiven)
+
+
+def until(
+    true: Callable[[], Any], words: str, seconds: float = 15, page: Page | None = None
+) -> Any:
+    """Ask again until something is true; the page's policy forbids Playwright's own waiting."""
+    end = time.monotonic() + seconds
+    while not (found := true()):
+        assert time.monotonic() < end, words
+        page.wait_for_timeout(50) if page else time.sleep(0.05)
+    return found
+
+
+def sessions(server: Server) -> list[Any]:
+    return list(server.ask("api/sessions").json)
+
+
+def free(server: Server) -> None:
+    """End the kernels that a test left busy, so that the next test finds none of them."""
+    if server.process.poll() is None:
+        for session in sessions(server):
+            if session["kernel"]["execution_state"] != "idle":
+                end(server, session["id"])
+
+
+def end(server: Server, session: str) -> None:
+    xsrf = {"X-XSRFToken": server.cookies["_xsrf"]}
+    assert server.ask(f"api/sessions/{session}", "DELETE", xsrf).status == 204
