@@ -7,8 +7,9 @@ const SLOW = 250; // ms; the bar does not flicker for quicker cells
 const LOOKS = 4; // in vain, a second apart: then the server is gone
 
 let page, edits, cells, rendermime, session;
-let batch = 0; // which "run all" is the latest; interrupting one makes it an older one
-let restarting = false;
+let line = Promise.resolve(); // the cells that wait, each for the one before
+let calledOff = 0; // counts what makes those that wait not run: an error, an interrupt, a fresh Python
+let stopping, restarting, died;
 
 export async function goLive(opened) {
   page = opened;
@@ -16,11 +17,12 @@ export async function goLive(opened) {
   if (!server) return page.say("failed", "gone");
   if (!server.live) return page.say("failed", server.forgotten ? "forgotten" : "elsewhere");
   page.say("starting", "starting");
+  await stopping; // the server would still find the old kernel
   // The kernel starts on the server while the browser reads the editor.
   const [model, thebe] = await Promise.all([startKernel(page, server), loadThebe().then(() => open(server))]);
   session = await attach(thebe, model, rendermime);
   follow(session);
-  if (session.kernel.status === "busy") page.say("busy", "still-busy");
+  if (model.kernel.execution_state === "busy") page.say("busy", "still-busy");
   else page.say("ready", "ready", server.python);
 }
 
@@ -50,21 +52,30 @@ function skipWhatIsOutOfSight() {
 
 const tell = (words, value) => page.say(page.bar.dataset.state, words, value);
 
-async function run(cell) {
+function run(cell) {
   if (!session) return tell("no-kernel");
+  if (cell.waiting) return cell.ended;
+  cell.state = "queued";
+  const before = calledOff;
+  cell.ended = line.then(() => (before === calledOff ? execute(cell) : (cell.state = "aborted")));
+  line = cell.ended;
+  return cell.ended;
+}
+
+async function execute(cell) {
+  died = false;
   const { state, error, ms } = await cell.execute(session.kernel);
   const time = ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+  if (state === "error") calledOff += 1;
   if (error) tell("error", `${cell.title}: ${error}`);
   else if (state === "done") tell(edits.kept ? "ran" : "ran-unkept", `${cell.title} in ${time}`);
   return state;
 }
 
 async function runAll() {
-  const mine = (batch += 1);
-  for (const cell of cells) {
-    if ((await run(cell)) !== "done" || mine !== batch) return;
-  }
-  tell("ran-all", cells.length);
+  if (cells.some((cell) => cell.waiting)) return;
+  const ends = await Promise.all(cells.map(run));
+  if (ends.every((state) => state === "done")) tell("ran-all", cells.length);
 }
 
 async function resetAll() {
@@ -72,12 +83,12 @@ async function resetAll() {
 }
 
 async function interrupt() {
-  batch += 1;
+  calledOff += 1;
   await session.kernel.interrupt();
 }
 
 async function restart() {
-  batch += 1;
+  calledOff += 1;
   restarting = true;
   page.say("busy", "restarting");
   try {
@@ -93,7 +104,8 @@ async function stop() {
   const stopped = session;
   release();
   page.say("off", "stopped");
-  await stopped.shutdown().finally(() => disconnect(stopped));
+  stopping = stopped.shutdown().finally(() => disconnect(stopped));
+  await stopping;
 }
 
 function lose(words) {
@@ -102,7 +114,7 @@ function lose(words) {
 }
 
 function release() {
-  batch += 1;
+  calledOff += 1;
   const released = session;
   session = undefined;
   return released;
@@ -120,26 +132,28 @@ function follow(followed) {
     if (status === "idle" && !restarting) shift("busy", "ready");
     if (status === "dead") lose("dead");
     if (status === "autorestarting") {
-      batch += 1;
+      calledOff += 1;
+      died = true;
       for (const cell of cells) cell.forget();
       page.say("ready", "died");
     }
   });
+  kernel.disposed.connect(() => { if (session === followed) lose("ended-elsewhere"); });
   kernel.connectionStatusChanged.connect(async (_, status) => {
     if (status === "connected" || seeking || restarting) return;
     seeking = true;
-    await seek(followed);
+    await seek(followed, kernel);
     seeking = false;
   });
 }
 
 // Jupyter's connection comes back by itself, if there is something to come back to.
-async function seek(followed) {
-  const waits = () => session === followed && followed.kernel.connectionStatus !== "connected";
+async function seek(followed, kernel) {
+  const waits = () => session === followed && kernel.connectionStatus !== "connected";
   if (waits()) page.say("lost", "lost");
   for (let failures = 0; waits(); ) {
     const server = await askServer(page).catch(() => null);
-    const known = server?.live && (await exists(server, followed.kernel.id).catch(() => true));
+    const known = server?.live && (await exists(server, kernel.id).catch(() => true));
     if (!waits()) break;
     failures = server ? 0 : failures + 1;
     if (failures === LOOKS) return lose("gone");
@@ -147,5 +161,5 @@ async function seek(followed) {
     if (known === false) return lose("ended-elsewhere");
     await new Promise((resolve) => { setTimeout(resolve, 1000); });
   }
-  if (session === followed) page.say("ready", "found");
+  if (session === followed) page.say(kernel.status === "busy" ? "busy" : "ready", died ? "died" : "found");
 }
