@@ -153,7 +153,10 @@ def serving(folder: Path, *arguments: str, signed_in: bool = True, **more: Any) 
             yield server
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(20)
+            try:
+                process.wait(20)
+            finally:
+                process.kill()
 
 
 def first_line(process: subprocess.Popen[str]) -> str:

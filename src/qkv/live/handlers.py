@@ -69,6 +69,8 @@ class BookHandler(JupyterHandler, web.StaticFileHandler):
             self.redirect(url_path_join(self.base_url, "book/"))
         elif "token" in self.request.query_arguments:
             self.redirect(self.without_token(), status=303)  # the cookie is in this answer
+        elif "\0" in path:
+            raise web.HTTPError(404)  # no file has such a name, and asking for one is an error
         elif not Path(self.root, "index.html").is_file():
             raise web.HTTPError(404, "There is no book in %s: make html builds it.", self.root)
         else:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager
-from jupyter_core.utils import ensure_async
 from jupyter_server.auth.identity import IdentityProvider
 from jupyter_server.serverapp import ServerApp
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
@@ -28,6 +27,8 @@ from qkv.live.handlers import StrangerHandler, mount
 from qkv.live.policy import HEADERS
 
 HOST = "127.0.0.1"
+# What is answered to; Jupyter has more, such as a page to sign in at, files of its own, figures.
+NEEDED = r"(?:$|(?:book|api/(?:kernels|kernelspecs|sessions|status|me))(?:/|$))"
 # A socket's path has at most about 100 characters; a kernel's is its folder and 50 more.
 LONGEST_FOLDER = 48
 
@@ -80,7 +81,7 @@ class BookServer(ServerApp):
 
     def init_webapp(self) -> None:
         super().init_webapp()
-        elsewhere = rf"(?!{re.escape(self.base_url)}).*"
+        elsewhere = rf"(?!{re.escape(self.base_url)}{NEEDED}).*"
         self.web_app.add_handlers(".*$", [(elsewhere, StrangerHandler)])
         mount(self.web_app, Path(self.book))
 
@@ -91,17 +92,23 @@ class BookServer(ServerApp):
         gen_log.setLevel(logging.ERROR)
 
     def init_signal(self) -> None:
-        """Ctrl-C ends at once; Jupyter would ask whether it is meant."""
+        """Ctrl-C ends it; Jupyter would ask whether it is meant. A second one waits for nothing."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._end)
 
     def _end(self, number: int, frame: object) -> None:
-        if not self._stopping:
-            self.stop(from_signal=True)
+        if self._stopping:
+            raise KeyboardInterrupt
+        self.stop(from_signal=True)
 
     async def cleanup_kernels(self) -> None:
-        """End the kernels at once: asked politely, a busy one takes seconds and prints an error."""
-        await ensure_async(self.kernel_manager.shutdown_all(now=True))
+        """End the kernels at once: asked politely, a busy one takes seconds and prints an error.
+
+        Jupyter's shutdown_all stops at a kernel that failed to start, and the server then runs on.
+        """
+        manager = self.kernel_manager
+        ends = [manager.shutdown_kernel(each, now=True) for each in manager.list_kernel_ids()]
+        await asyncio.gather(*ends, return_exceptions=True)
 
     async def _post_start(self) -> None:
         """Called once connections are taken: the link works when it is printed."""
