@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
 import tomllib
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -147,3 +149,19 @@ def test_what_an_installation_puts_where_jupyter_looks() -> None:
     assert list(project["tool"]["setuptools"]["data-files"]) == [
         "etc/jupyter/jupyter_server_config.d"
     ]
+
+
+def test_an_editable_installation_brings_it_too(tmp_path: Path) -> None:
+    """The kind of installation that `make` and Binder do."""
+    pytest.importorskip("setuptools", minversion="77")
+    copy = tmp_path / "copy"
+    shutil.copytree(CHECKOUT / "src", copy / "src", ignore=shutil.ignore_patterns("*.egg-info"))
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(CHECKOUT / name, copy)
+    code = f"from setuptools import build_meta; build_meta.build_editable({str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", code], cwd=copy, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    held = zipfile.ZipFile(wheel).namelist()
+    assert any(name.endswith("/etc/jupyter/jupyter_server_config.d/qkv.json") for name in held)
+    (entries,) = [name for name in held if name.endswith("entry_points.txt")]
+    assert "qkv = qkv.commands:main" in zipfile.ZipFile(wheel).read(entries).decode()
