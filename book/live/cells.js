@@ -147,16 +147,10 @@ class Cell {
   }
 
   // Returns how the run ended: `state` is done, error, aborted or lost.
-  execute(kernel) {
-    if (!this.waiting) this.ended = this.#execute(kernel);
-    return this.ended;
-  }
-
-  async #execute(kernel) {
+  async execute(kernel) {
     const code = this.open().getValue();
     const start = performance.now();
     this.#showLive();
-    this.state = "queued";
     const future = kernel.requestExecute({ code });
     this.thebe.area.future = future;
     future.registerMessageHook(({ header }) => {
