@@ -1,7 +1,7 @@
 // A kernel for the page: asks the server, starts it, connects thebe to it.
 import { mendWidgets } from "./widgets.js";
 
-const PATIENCE = 60_000; // ms
+const PATIENCE = 30_000; // ms; pressing again finds what came later
 
 const at = (path) => new URL(path, location.origin);
 
