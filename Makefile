@@ -10,13 +10,14 @@ SERVE := $(RUN) -m qkv.commands.serve --port $(PORT)
 BUILD := $(RUN) tools/frontend.py && $(RUN) tools/build_book.py
 
 .DEFAULT_GOAL := help
-.PHONY: help book html serve test notebooks mutants bench clean python reader tester
+.PHONY: help book html serve test test-live notebooks mutants bench clean python reader tester
 
 help:
 	@echo 'make book       build the book and serve it on this machine, its cells live (PORT=8000)'
 	@echo 'make html       build the book into _build/html'
 	@echo 'make serve      serve what make html built (PORT=8000)'
 	@echo 'make test       test everything: code, notebooks, pages'
+	@echo 'make test-live  run every cell of every chapter live, in a browser'
 	@echo 'make notebooks  run the chapters in place and store what they print'
 	@echo 'make mutants    plant faults in the package; each must be noticed'
 	@echo 'make bench      measure pages and functions'
@@ -38,6 +39,10 @@ serve: reader
 test: tester
 	@$(RUN) tools/frontend.py
 	@$(RUN) tools/check.py
+
+test-live: tester
+	@$(RUN) tools/frontend.py
+	@$(RUN) tools/check.py --only html,live
 
 notebooks: reader
 	@$(RUN) tools/run_notebooks.py

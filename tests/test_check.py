@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from rich.console import Console
 from tools import browser, build_book, check
 from tools.check import Outcome, Step, chosen, counts, run_all, summarise
 
+CI = Path(__file__).parent.parent / ".ci" / "run"
 GOOD = Step("good", "a good step", ("-c", "print('fine')"))
 BAD = Step("bad", "a bad step", ("-c", "print('what went wrong'); raise SystemExit(3)"))
 PAGES = Step("browser", "pages", ("-c", "pass"), ("book", "browser"))
@@ -86,6 +89,31 @@ def test_steps_are_chosen_by_name() -> None:
     assert [step.name for step in chosen("unit,lint")] == ["lint", "unit"]
     with pytest.raises(Exception, match="no step 'speling'; there are format, lint"):
         chosen("speling")
+
+
+def test_live_chapters_run_only_when_named() -> None:
+    """The unit tests, all of tests/ but what has a step of its own, leave them out too."""
+    assert "live" not in [step.name for step in check.STEPS]
+    assert chosen(None) == check.STEPS
+    assert [step.name for step in chosen("live,html")] == ["html", "live"]
+    assert check.LIVE.needs == ("book", "browser")
+    unit = next(step for step in check.STEPS if step.name == "unit")
+    assert "--ignore=tests/live" in unit.command
+
+
+@pytest.mark.parametrize("bad", ["", "test", "test-live"])
+def test_ci_runs_both_and_fails_when_either_does(tmp_path: Path, bad: str) -> None:
+    make = tmp_path / "make"
+    make.write_text(
+        f'#!/bin/sh\necho "words of $1"\necho "7 passed, 0 failed"\n[ "$1" != "{bad}" ]\n'
+    )
+    make.chmod(0o755)
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "CHROMIUM": str(make)}
+    ended = subprocess.run([CI], env=environment, capture_output=True, text=True)
+    assert ended.returncode == int(bool(bad))
+    assert "words of test\n" in ended.stdout
+    closing = "\nmake test: 7 passed, 0 failed\nmake test-live: 7 passed, 0 failed\n"
+    assert ended.stdout.endswith(closing)
 
 
 def test_summary_of_an_interrupted_run() -> None:

@@ -2,6 +2,7 @@
 
     python tools/check.py                     every step
     python tools/check.py --only lint,unit    some
+    python tools/check.py --only live         every chapter's cells in a browser: `make test-live`
 
 A failed step does not stop the others. Each one's words are kept in _build/check/, and shown when
 it fails.
@@ -66,7 +67,8 @@ def pytest(*arguments: str) -> tuple[str, ...]:
 
 
 NOTEBOOKS = ("--nbval", "--nbval-current-env", "chapters")
-UNIT = ("tests", "--ignore=tests/browser", "--ignore=tests/test_links.py")
+APART = ("browser", "live", "test_links.py")  # steps of their own
+UNIT = ("tests", *(f"--ignore=tests/{name}" for name in APART))
 STEPS = (
     Step("format", "formatting", ("-m", "ruff", "format", "--check", ".")),
     Step("lint", "lint", ("-m", "ruff", "check", ".")),
@@ -77,6 +79,9 @@ STEPS = (
     Step("notebooks", "every notebook cell", pytest("-n", "2", "--dist", "loadscope", *NOTEBOOKS)),
     Step("browser", "pages in a browser", pytest("tests/browser"), ("book", "browser")),
 )
+
+# Takes as long as the chapters are many, so it runs only when it is named.
+LIVE = Step("live", "every chapter's cells, live", pytest("tests/live"), ("book", "browser"))
 
 
 def run(step: Step, browser: str | None) -> Outcome:
@@ -173,14 +178,14 @@ def summarise(outcomes: Sequence[Outcome], console: Console) -> int:
 
 
 def chosen(names: str | None) -> tuple[Step, ...]:
-    """The steps of a comma-separated list; all without one."""
+    """The steps of a comma-separated list; without one, all but LIVE."""
     if names is None:
         return STEPS
     wanted = names.split(",")
-    known = [step.name for step in STEPS]
+    known = [step.name for step in (*STEPS, LIVE)]
     if unknown := [name for name in wanted if name not in known]:
         raise argparse.ArgumentTypeError(f"no step {unknown[0]!r}; there are {', '.join(known)}")
-    return tuple(step for step in STEPS if step.name in wanted)
+    return tuple(step for step in (*STEPS, LIVE) if step.name in wanted)
 
 
 def main() -> int:
