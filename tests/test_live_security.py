@@ -233,6 +233,7 @@ def test_a_stranger_is_told_what_to_do(server: Server) -> None:
 def test_no_answer_holds_the_token(server: Server) -> None:
     paths = ["", "book", "book/", "book/chapters", "book/none.html", "none", "login", "api/none"]
     paths += ["api", "api/me", "api/sessions", "api/kernelspecs", "book/_live/server.json", "api/"]
+    paths += [f"api/kernels/{'0' * 8}-0000-0000-0000-{'0' * 12}/channels"]
     for path in paths:
         for more in ("", f"?token={server.token}"):
             answer = server.ask(path + more)
@@ -505,6 +506,8 @@ def test_a_kernel_without_a_page_ends(place: Path) -> None:
         deadline = time.monotonic() + 30
         while len(alive := short.ask("api/kernels").json) > 1 and time.monotonic() < deadline:
             time.sleep(0.2)
+        time.sleep(2.5)  # one more round, so that the one with a page would have had its turn
+        alive = short.ask("api/kernels").json
         assert [each["id"] for each in alive] == [open_], (left, looping)
         assert run(line, "print(2)") == "2\n"
         line.close()

@@ -34,7 +34,7 @@ def has_screen() -> bool:
 
 
 def port_number(text: str) -> int:
-    if not (text.isascii() and text.isdecimal()) or not 0 < int(text) < 65536:
+    if not text.isdecimal() or not 0 < int(text) < 65536:
         raise argparse.ArgumentTypeError(f"{text} is no port: give a number from 1 to 65535")
     return int(text)
 
