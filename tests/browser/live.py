@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[2]
 CHAPTERS = [f"chapters/{p.stem}.html" for p in sorted((ROOT / "chapters").glob("*.ipynb"))]
 CHAPTER = CHAPTERS[0]
 PATIENCE = 20_000  # ms; a kernel that starts on a busy machine
+# What jupyterlab's services write in a tab of a kernel when another tab makes widgets there.
+OTHER_TAB = "Comm not found for comm id"
 # Contrast (WCAG 2.2) of each element's text with all that is painted under it. Chromium writes some
 # colours as color(srgb …) and some with alpha, so a canvas does the mixing.
 CONTRAST = """(elements) => {
@@ -57,8 +59,9 @@ class LivePage:
         """Undo what another test did on this page."""
         reader.watch.errors.clear()
         reader.forgiven.clear()
-        free(reader.server)
-        if self.bar.get_attribute("data-state") == "ready":
+        waiting = self.page.locator("[data-qkv-state=queued], [data-qkv-state=running]")
+        ready = self.bar.get_attribute("data-state") == "ready" and not waiting.count()
+        if not free(reader.server) and ready:
             self.act("reset-all")
         else:
             self.page.evaluate("localStorage.clear()")
@@ -92,7 +95,8 @@ class LivePage:
         """Cells whose code and output are in sight, with text stored under them."""
         return self.page.locator("[data-qkv-cell]").evaluate_all(
             """(cells) => cells.filter((cell) => !/tag_hide/.test(cell.className)
-              && cell.querySelector(".cell_output pre")).map((cell) => Number(cell.dataset.qkvCell))"""
+              && cell.querySelector(".cell_output pre"))
+              .map((cell) => Number(cell.dataset.qkvCell))"""
         )
 
     def editor(self, n: int) -> Locator:
@@ -122,6 +126,11 @@ class LivePage:
     def prints(self, n: int, code: str) -> str:
         """What the code prints when it runs in the cell."""
         return (self.run(n, code).text_content() or "").strip()
+
+    def run_before(self, n: int) -> None:
+        """Send the cells above one, which make what it needs."""
+        for i in range(n):
+            self.cell(i).locator(".qkv-run").evaluate("button => button.click()")
 
     def output(self, n: int) -> Locator:
         return self.cell(n).locator(".qkv-live-output")
@@ -175,14 +184,12 @@ def sessions(server: Server) -> list[Any]:
     return list(server.ask("api/sessions").json)
 
 
-def free(server: Server) -> None:
-    """End the kernels that a test left busy, so that the next test finds none of them."""
-    if server.process.poll() is None:
-        for session in sessions(server):
-            if session["kernel"]["execution_state"] != "idle":
-                end(server, session["id"])
-
-
-def end(server: Server, session: str) -> None:
+def free(server: Server) -> int:
+    """End the kernels that a test left busy, so that the next test finds none; how many."""
+    if server.process.poll() is not None:
+        return 0
+    busy = [s["id"] for s in sessions(server) if s["kernel"]["execution_state"] != "idle"]
     xsrf = {"X-XSRFToken": server.cookies["_xsrf"]}
-    assert server.ask(f"api/sessions/{session}", "DELETE", xsrf).status == 204
+    for session in busy:
+        assert server.ask(f"api/sessions/{session}", "DELETE", xsrf).status == 204
+    return len(busy)

@@ -1,0 +1,173 @@
+"""Live cells without what they need: the bar says what is the matter and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
+
+from tests.browser.conftest import Watch
+from tests.browser.live import CHAPTER, LivePage, Reader, until
+from tests.live_server import Server, kernels, serving
+
+# What Chromium itself writes into the console when a server does not answer.
+NO_ANSWER = r"ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|WebSocket connection"
+# What jupyterlab's services write when their socket closes.
+SOCKET = r"Connection lost|reconnecting|Kernel: "
+SECONDS = 10_000  # ms within which a loss is told
+
+
+@pytest.fixture
+def private() -> Iterator[str]:
+    """A folder for what a killed server cannot clear away; short, as its sockets' paths must be."""
+    folder = tempfile.mkdtemp(prefix="qkv-test-")
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def mortal(book: Path, private: str) -> Iterator[Server]:
+    """A server of this test alone."""
+    with serving(book, env=os.environ | {"TMPDIR": private}) as server:
+        yield server
+
+
+def test_a_killed_server_is_told_and_a_new_one_on_its_port(
+    readers: Callable[..., Reader], mortal: Server, book: Path, private: str
+) -> None:
+    reader = readers(mortal)
+    reader.forgive(NO_ANSWER, SOCKET, "404|403")
+    live = reader.open().start()
+    first = live.plain()[0]
+    assert live.prints(first, "print('before')") == "before"
+    children = kernels(mortal.process)
+    mortal.process.send_signal(signal.SIGKILL)
+    mortal.process.wait(10)
+    expect(live.message).to_contain_text("lost", timeout=SECONDS)
+    live.wait("failed", "make serve")
+    expect(live.message).to_contain_text("open the link that it prints")
+    assert live.text(first) == "print('before')"
+    expect(live.output(first)).to_have_text("before")
+    expect(live.button).to_be_enabled()
+
+    live.press()  # nothing answers
+    live.wait("failed", "make serve")
+    with serving(book, port=mortal.port, env=os.environ | {"TMPDIR": private}) as anew:
+        live.press()
+        live.wait("failed", "started anew")
+        expect(live.message).to_contain_text("Open the link that it printed last")
+        page = reader.context.new_page()
+        page.goto(reader.link().replace(mortal.base, anew.base).replace(mortal.token, anew.token))
+        again = LivePage(page).start()
+        assert again.text(first) == "print('before')", "the edits are lost"
+        assert again.prints(first, "print('after')") == "after"
+    until(
+        lambda: not any(k.is_running() for k in children), "the dead server's kernel lives on", 30
+    )
+
+
+def test_a_server_that_ends_while_a_cell_runs(
+    readers: Callable[..., Reader], mortal: Server
+) -> None:
+    """As by Ctrl-C in its terminal."""
+    reader = readers(mortal)
+    reader.forgive(NO_ANSWER, SOCKET, "404|403")
+    live = reader.open().start()
+    first = live.plain()[0]
+    live.write(first, "import time; time.sleep(60)")
+    live.cell(first).locator(".qkv-run").click()
+    expect(live.cell(first)).to_have_attribute("data-qkv-state", "running")
+    mortal.process.send_signal(signal.SIGINT)
+    live.wait("failed")
+    expect(live.message).to_contain_text(re.compile("make serve|Press the button"))
+    live.ends(first, "lost")
+    expect(live.cell(first)).to_contain_text("not finished")
+
+
+def test_a_connection_that_breaks_comes_back_to_the_same_kernel(reader: Reader) -> None:
+    """As after a laptop's sleep."""
+    reader.forgive(SOCKET)
+    live = LivePage(reader.context.new_page())
+    sockets: list[WebSocketRoute] = []
+
+    def between(socket: WebSocketRoute) -> None:
+        socket.connect_to_server()
+        sockets.append(socket)
+
+    live.page.route_web_socket(re.compile("/channels"), between)
+    live.page.goto(reader.link())
+    live.start()
+    first, second = live.plain()[:2]
+    live.run(first, "kept = 1")
+    before = len(sockets)
+    sockets[-1].close(code=1011)
+    until(lambda: len(sockets) > before, "it does not connect again", page=live.page)
+    live.wait("ready")
+    assert live.prints(second, "print(kept)") == "1"
+
+
+def test_a_plain_web_server_has_no_python(page: Page, book_url: str) -> None:
+    page.goto(f"{book_url}/{CHAPTER}")
+    live = LivePage(page)
+    live.press()
+    live.wait("failed", "no Python behind it")
+    expect(live.message).to_contain_text("make serve")
+    expect(live.message.locator("a")).to_have_count(0)
+    expect(page.locator(".cell_output pre").first).to_be_visible()
+    assert page.locator(".CodeMirror").count() == 0
+
+
+def test_a_page_from_a_file_says_so(browser: Browser, book: Path) -> None:
+    context = browser.new_context()
+    watch = Watch("file://")
+    context.on("page", watch.follow)
+    page = context.new_page()
+    page.goto((book / CHAPTER).as_uri())
+    page.wait_for_load_state("networkidle")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    live = LivePage(page)
+    live.press()
+    live.wait("failed", "opened from a file")
+    expect(live.message).to_contain_text("make serve")
+    assert not [url for url in asked if "/live" in url or not url.startswith("file:")]
+    context.close()
+    watch.check()
+
+
+@pytest.mark.parametrize("how", ["refused", "broken off"])
+def test_a_kernel_that_cannot_start(reader: Reader, how: str) -> None:
+    reader.forgive("api/sessions", "status of 500", "ERR_FAILED", "could not start", "Error")
+    live = reader.open()
+
+    def fail(route: Route) -> None:
+        if how == "refused":
+            route.fulfill(status=500, json={"message": "No space left on device"})
+        else:
+            route.abort()
+
+    live.page.route("**/api/sessions*", fail)
+    live.press()
+    live.wait("failed", "again")
+    if how == "refused":
+        expect(live.message).to_contain_text("No space left on device")
+    live.page.unroute("**/api/sessions*")
+    live.start()
+    assert live.prints(live.plain()[0], "print('now')") == "now"
+
+
+def test_an_editor_that_cannot_be_loaded(reader: Reader) -> None:
+    reader.forgive("thebe/index.js", "status of 404", "could not be loaded", "Refused to execute")
+    live = reader.open()
+    live.page.route("**/thebe/index.js*", lambda route: route.fulfill(status=404))
+    live.press()
+    live.wait("failed", "could not be loaded")
+    live.page.unroute("**/thebe/index.js*")
+    live.start()

@@ -1,0 +1,159 @@
+"""The bar over a kernel: interrupt, restart, stop, a reload in the middle, a death."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.live import CHAPTER, CHAPTERS, OTHER_TAB, LivePage, Reader, sessions, until
+from tests.live_server import Server, kernels
+
+LOOP = "while True: pass"
+SOCKET = "Connection lost, reconnecting"  # what jupyterlab's services write when a kernel restarts
+
+
+@pytest.fixture(autouse=True)
+def forgiving(reader: Reader, started: tuple[Reader, LivePage], live: LivePage) -> None:
+    for one in (reader, started[0]):
+        one.forgive(SOCKET, OTHER_TAB)
+
+
+def loops(live: LivePage, n: int) -> None:
+    live.write(n, LOOP)
+    live.cell(n).locator(".qkv-run").click()
+    expect(live.cell(n)).to_have_attribute("data-qkv-state", "running")
+    live.wait("busy")
+
+
+def test_an_endless_loop_is_interrupted_and_the_next_cell_runs(live: LivePage) -> None:
+    first, second = live.plain()[:2]
+    loops(live, first)
+    live.act("interrupt")
+    live.ends(first, "error")
+    live.wait("ready")
+    expect(live.output(first)).to_contain_text("KeyboardInterrupt")
+    assert live.prints(second, "print('next')") == "next"
+
+
+def test_a_cell_waits_for_the_one_that_runs(live: LivePage) -> None:
+    first, second = live.plain()[:2]
+    loops(live, first)
+    live.cell(second).locator(".qkv-run").click()
+    expect(live.cell(second)).to_have_attribute("data-qkv-state", "queued")
+    expect(live.cell(second)).to_contain_text("waiting")
+    live.act("interrupt")
+    live.ends(first, "error")
+    live.ends(second, "aborted")
+    expect(live.cell(second)).to_contain_text("not run")
+
+
+def test_interrupt_ends_run_all(live: LivePage) -> None:
+    live.write(0, "import time; time.sleep(60)")
+    live.act("run-all")
+    expect(live.cell(0)).to_have_attribute("data-qkv-state", "running")
+    live.act("interrupt")
+    live.ends(0, "error")
+    live.wait("ready")
+    aborted = live.page.locator("[data-qkv-state=aborted]")
+    expect(aborted).to_have_count(live.cells().count() - 1)
+
+
+def test_restart_clears_the_variables(live: LivePage) -> None:
+    first, second = live.plain()[:2]
+    live.run(first, "kept = 1")
+    live.act("restart")
+    live.wait("ready", "afresh")
+    assert live.cell(first).get_attribute("data-qkv-state") == "idle"
+    live.run(second, "kept", state="error")
+    expect(live.output(second)).to_contain_text("NameError")
+
+
+def test_restart_ends_an_endless_loop(live: LivePage) -> None:
+    first, second = live.plain()[:2]
+    loops(live, first)
+    live.act("restart")
+    live.wait("ready", "afresh")
+    assert live.cell(first).get_attribute("data-qkv-state") != "running"
+    assert live.prints(second, "print('next')") == "next"
+
+
+def test_stop_and_start_again(live: LivePage, live_server: Server) -> None:
+    """Without a reload, with the edits, on a fresh kernel."""
+    first, second = live.plain()[:2]
+    live.run(first, "kept = 1")
+    live.act("stop")
+    live.wait("off", "stopped")
+    live.cell(first).locator(".qkv-run").click()
+    expect(live.message).to_contain_text("Press the button")
+    live.start()
+    assert live.text(first) == "kept = 1"
+    live.run(second, "kept", state="error")
+    page = CHAPTER.replace(".html", ".ipynb")
+    assert len([s for s in sessions(live_server) if s["path"] == page]) == 1
+    live.act("stop")
+    until(lambda: page not in [s["path"] for s in sessions(live_server)], "a kernel is left")
+
+
+def test_a_reload_in_an_endless_loop_leaves_a_way_out(live: LivePage) -> None:
+    first, second = live.plain()[:2]
+    loops(live, first)
+    live.page.reload()
+    live.press()
+    live.wait("busy", "Interrupt")
+    live.act("interrupt")
+    live.wait("ready")
+    assert live.prints(second, "print('next')") == "next"
+
+
+def test_a_second_tab_may_end_the_loop_of_the_first(reader: Reader) -> None:
+    live, other = reader.open().start(), reader.open()
+    first = live.plain()[0]
+    loops(live, first)
+    other.press()
+    other.wait("busy")
+    other.act("interrupt")
+    live.ends(first, "error")
+    live.wait("ready")
+    other.wait("ready")
+
+
+def test_stopping_in_one_tab_is_told_in_the_other(reader: Reader) -> None:
+    # Jupyter's list of kernels may trip over one that is just being ended.
+    reader.forgive(r"500: \S+/api/kernels\?", "status of 500")
+    live, other = reader.open().start(), reader.open().start()
+    live.act("stop")
+    live.wait("off")
+    other.wait("failed", "Press the button")
+    assert other.start().prints(0, "print('again')") == "again"
+
+
+@pytest.mark.parametrize("busy", [True, False], ids=["busy", "idle"])
+def test_a_kernel_that_dies_is_told_and_replaced(
+    live: LivePage, live_server: Server, busy: bool
+) -> None:
+    first, second = live.plain()[:2]
+    number = int(live.prints(first, "import os; print(os.getpid())"))
+    process = next(k for k in kernels(live_server.process) if k.pid == number)
+    if busy:
+        loops(live, first)
+    process.send_signal(signal.SIGKILL)
+    expect(live.message).to_contain_text("died", timeout=15_000)
+    live.wait("ready")
+    if busy:
+        assert live.cell(first).get_attribute("data-qkv-state") == "lost"
+    assert live.prints(second, "print('again')") == "again"
+    live.run(second, "os", state="error")
+
+
+def test_two_pages_have_two_kernels(reader: Reader) -> None:
+    pages = [reader.open(chapter).start() for chapter in CHAPTERS[:2]]
+    numbers = {page.prints(page.plain()[0], "import os; print(os.getpid())") for page in pages}
+    assert len(numbers) == 2
+    where = [page.prints(page.plain()[0], "print(os.getcwd())") for page in pages]
+    assert {path.rsplit("/", 1)[1] for path in where} == {"chapters"}
+    for page in pages:
+        page.act("stop")
+        page.wait("off")
+    until(lambda: not sessions(reader.server), "a kernel is left")
