@@ -45,14 +45,16 @@ def test_a_killed_server_is_told_and_a_new_one_on_its_port(
     reader = readers(mortal)
     reader.forgive(NO_ANSWER, SOCKET, "404|403")
     live = reader.open().start()
-    first = live.plain()[0]
+    first, second = live.plain()[:2]
     assert live.prints(first, "print('before')") == "before"
     children = kernels(mortal.process)
     mortal.process.send_signal(signal.SIGKILL)
     mortal.process.wait(10)
     expect(live.message).to_contain_text("lost", timeout=SECONDS)
+    live.cell(second).locator(".qkv-run").click()  # nobody is there to run it
     live.wait("failed", "make serve")
     expect(live.message).to_contain_text("open the link that it prints")
+    live.ends(second, "lost")
     assert live.text(first) == "print('before')"
     expect(live.output(first)).to_have_text("before")
     expect(live.button).to_be_enabled()
@@ -161,6 +163,22 @@ def test_a_kernel_that_cannot_start(reader: Reader, how: str) -> None:
     live.page.unroute("**/api/sessions*")
     live.start()
     assert live.prints(live.plain()[0], "print('now')") == "now"
+
+
+def test_a_kernel_that_dies_at_its_start(
+    readers: Callable[..., Reader], book: Path, tmp_path: Path
+) -> None:
+    """As in an environment whose ipykernel is broken."""
+    (tmp_path / "ipykernel_launcher.py").write_text("raise SystemExit('broken')")
+    with serving(book, env=os.environ | {"PYTHONPATH": str(tmp_path)}) as server:
+        reader = readers(server)
+        reader.forgive(".")  # what the libraries say about it is theirs
+        live = reader.open()
+        live.press()
+        expect(live.bar).to_have_attribute("data-state", "failed", timeout=40_000)
+        expect(live.message).to_contain_text(re.compile("Python|kernel"))
+        expect(live.message).to_contain_text(re.compile("[Pp]ress the button"))
+        expect(live.button).to_be_enabled()
 
 
 def test_an_editor_that_cannot_be_loaded(reader: Reader) -> None:
