@@ -66,7 +66,8 @@ def started(book: Path, *more: str, **environment: str) -> Iterator[subprocess.P
         try:
             yield process
         finally:
-            process.kill()
+            process.terminate()  # not killed: it leaves no files behind
+            process.wait(20)
 
 
 def server_of(process: subprocess.Popen[str]) -> Server:
@@ -98,6 +99,18 @@ def test_serves_until_it_is_told_to_end(book: Path, short: Path, end: int) -> No
     assert time.monotonic() - start < 10
     assert psutil.wait_procs(running, 5)[1] == []
     assert list(short.iterdir()) == []
+
+
+def test_ends_while_it_starts(book: Path) -> None:
+    code = (
+        "import sys; server = type(sys)('qkv.live.server');"
+        "server.serve = lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt);"
+        "sys.modules['qkv.live.server'] = server;"
+        "from qkv.commands.serve import main;"
+        f"sys.exit(main(['--folder', {str(book)!r}, '--port', '{free_port()}']))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (said.returncode, said.stdout, said.stderr) == (0, "Closed.\n", "")
 
 
 def test_a_long_path_to_temporary_files_is_no_obstacle(book: Path, tmp_path: Path) -> None:

@@ -92,13 +92,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"There is no book in {options.folder}: make html builds it.", file=sys.stderr)
         return 1
     forget_jupyter_settings()
+    show = has_screen() and not options.no_open
     try:
         from qkv.live.server import serve
+
+        serve(options.folder, options.port, show, origin=options.origin or "", idle=options.idle)
     except ModuleNotFoundError as error:
         print(f"There is no {error.name} here: pip install 'qkv[live]' brings it.", file=sys.stderr)
         return 1
-    show = has_screen() and not options.no_open
-    serve(options.folder, options.port, show=show, origin=options.origin or "", idle=options.idle)
+    except KeyboardInterrupt:
+        pass  # before the server took over Ctrl-C
     print("Closed.")
     return 0
 

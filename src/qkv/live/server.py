@@ -170,7 +170,7 @@ def settings(port: int, base: str, origin: str, idle: float) -> Config:
     return c
 
 
-def serve(folder: Path, port: int, *, show: bool, origin: str = "", idle: float = 20) -> None:
+def serve(folder: Path, port: int, show: bool, origin: str = "", idle: float = 20) -> None:
     """Serve a built book, its kernels starting under the current folder, until a signal ends it.
 
     Args:
