@@ -169,7 +169,7 @@ def first_line(process: subprocess.Popen[str]) -> str:
 
 def kernels(process: subprocess.Popen[str]) -> list[psutil.Process]:
     """The kernels that a server has started."""
-    return psutil.Process(process.pid).children(recursive=True)
+    return list(psutil.Process(process.pid).children(recursive=True))
 
 
 def free_port() -> int:
