@@ -12,18 +12,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from jupyter_client.kernelspec import KernelSpecManager
-from jupyter_server.auth.identity import IdentityProvider
 from jupyter_server.serverapp import ServerApp
-from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
-from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 from tornado.log import gen_log
-from traitlets import Bool, Unicode, default
+from traitlets import Bool, Unicode
 from traitlets.config import Config
 
 from qkv.live.handlers import StrangerHandler, mount
+from qkv.live.parts import Identity, NativeKernel, NoFiles, PromptConnection
 from qkv.live.policy import HEADERS
 
 HOST = "127.0.0.1"
@@ -31,36 +27,6 @@ HOST = "127.0.0.1"
 NEEDED = r"(?:$|(?:book|api/(?:kernels|kernelspecs|sessions|status|me))(?:/|$))"
 # A socket's path has at most about 100 characters; a kernel's is its folder and 50 more.
 LONGEST_FOLDER = 48
-
-
-class Identity(IdentityProvider):
-    """The token of the printed link is the only way in: no page to sign in at, none to sign out."""
-
-    login_available = False
-    logout_available = False
-
-
-class NoFiles(AsyncLargeFileManager):
-    """Tells a session its folder, and serves no file of it: the book's pages need none."""
-
-    def get_extra_handlers(self) -> list[Any]:
-        return []
-
-
-class NativeKernel(KernelSpecManager):
-    """The Python that runs this server and no other, whatever kernels the reader has installed."""
-
-    @default("kernel_dirs")
-    def _no_dirs(self) -> list[str]:
-        return []
-
-
-class PromptConnection(ZMQChannelsWebsocketConnection):
-    """Sends at once: else a small answer waits for the browser's delayed acknowledgement, 40 ms."""
-
-    def connect(self) -> asyncio.Future[None] | None:  # type: ignore[override]
-        self.websocket_handler.set_nodelay(True)
-        return super().connect()
 
 
 class BookServer(ServerApp):

@@ -1,0 +1,42 @@
+"""Parts of Jupyter's server that the book's server has in a narrower form."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_server.auth.identity import IdentityProvider
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
+from traitlets import default
+
+
+class Identity(IdentityProvider):
+    """The token of the printed link is the only way in: no page to sign in at, none to sign out."""
+
+    login_available = False
+    logout_available = False
+
+
+class NoFiles(AsyncLargeFileManager):
+    """Tells a session its folder, and serves no file of it: the book's pages need none."""
+
+    def get_extra_handlers(self) -> list[Any]:
+        return []
+
+
+class NativeKernel(KernelSpecManager):
+    """The Python that runs this server and no other, whatever kernels the reader has installed."""
+
+    @default("kernel_dirs")
+    def _no_dirs(self) -> list[str]:
+        return []
+
+
+class PromptConnection(ZMQChannelsWebsocketConnection):
+    """Sends at once: else a small answer waits for the browser's delayed acknowledgement, 40 ms."""
+
+    def connect(self) -> asyncio.Future[None] | None:  # type: ignore[override]
+        self.websocket_handler.set_nodelay(True)
+        return super().connect()
