@@ -161,25 +161,31 @@ class Cell {
     const ms = performance.now() - start;
     this.state = status === "ok" ? "done" : status;
     this.element.dataset.qkvMs = ms.toFixed(1);
-    this.output.style.minHeight = "";
     this.#describe(code);
+    setTimeout(() => this.#settle(), SLOW); // a widget draws itself a little later
     return { state: this.state, error: ename && `${ename}: ${evalue}`, ms };
   }
 
   // The new output keeps the room of the old one until it is there, so that the page does not jump.
   #showLive() {
-    const old = this.output.hidden ? this.stored : this.output;
-    this.output.style.minHeight = `${old?.offsetHeight ?? 0}px`;
+    const height = this.output.hidden ? (this.stored?.offsetHeight ?? 0) : this.height;
+    this.output.style.minHeight = `${height}px`;
     this.output.hidden = false;
     if (this.stored) this.stored.hidden = true;
+  }
+
+  #settle() {
+    if (this.waiting) return;
+    this.output.style.minHeight = "";
+    this.height = this.output.offsetHeight;
+    for (const area of this.output.querySelectorAll(".jp-OutputArea-output")) {
+      if (area.scrollHeight > area.clientHeight || area.scrollWidth > area.clientWidth) area.tabIndex = 0;
+    }
   }
 
   // The stored figure's words fit the new one only if the code is the same.
   #describe(code) {
     const words = code === this.original && this.stored?.querySelector("img[alt]")?.alt;
     for (const image of this.output.querySelectorAll("img")) image.alt = words || `Figure of ${this.title}`;
-    for (const area of this.output.querySelectorAll(".jp-OutputArea-output")) {
-      if (area.scrollHeight > area.clientHeight || area.scrollWidth > area.clientWidth) area.tabIndex = 0;
-    }
   }
 }

@@ -40,14 +40,14 @@ function open(server) {
   return thebe;
 }
 
-// Each output changes the height of the page; a browser need not draw all of it anew each time. A
-// section keeps its height while it is skipped.
+// Each output changes the height of the page; a browser need not draw all of it anew each time. What
+// is skipped keeps its height.
 function skipWhatIsOutOfSight() {
   const article = page.bar.closest("article");
-  for (const section of article.querySelectorAll("section > section")) {
-    section.style.containIntrinsicBlockSize = `auto ${section.offsetHeight}px`;
-  }
-  article.classList.add("qkv-live-page");
+  const blocks = [...article.querySelectorAll("section > :is(p, ul, ol, div, details, figure)")].filter((one) => one !== page.bar);
+  const heights = blocks.map((block) => block.offsetHeight);
+  blocks.forEach((block, i) => { block.style.containIntrinsicBlockSize = `auto ${heights[i]}px`; });
+  for (const block of blocks) block.classList.add("qkv-skipped");
 }
 
 const tell = (words, value) => page.say(page.bar.dataset.state, words, value);
