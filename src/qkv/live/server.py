@@ -93,6 +93,21 @@ def private_folder() -> Iterator[str]:
         yield folder
 
 
+@contextmanager
+def folder_beside(book: Path, private: str) -> Iterator[str]:
+    """A private folder for the file that opens the browser, beside the book where that can be.
+
+    A browser that came as a snap reads neither the system's temporary folder nor hidden ones.
+    """
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="opening-", dir=book.parent)
+    except OSError:
+        yield private
+    else:
+        with folder as path:
+            yield path
+
+
 def settings(port: int, base: str, origin: str, idle: float) -> Config:
     """What a BookServer is told; all else is Jupyter's default.
 
@@ -145,15 +160,17 @@ def serve(folder: Path, port: int, show: bool, origin: str = "", idle: float = 2
         origin, idle: as in `settings`.
     """
     base = f"/{secrets.token_urlsafe(12)}/"
-    with private_folder() as private:
+    book = folder.resolve()
+    with private_folder() as private, folder_beside(book, private) as opening:
         app = BookServer(
             config=settings(port, base, origin, idle),
             root_dir=str(Path.cwd()),
             config_dir=private,
             data_dir=private,
             runtime_dir=private,
+            browser_open_file=str(Path(opening, "open.html")),
         )
-        app.book, app.show = str(folder.resolve()), show
+        app.book, app.show = str(book), show
         app.public = origin or f"http://{HOST}:{port}"
         app.initialize(argv=[], find_extensions=False)
         app.start()
