@@ -5,7 +5,11 @@ const EDITOR = {
   lineNumbers: false, indentUnit: 4, inputStyle: "contenteditable", viewportMargin: Infinity, autoRefresh: false,
 };
 const NO_BUTTONS = Object.fromEntries(["Run", "RunAll", "Restart", "RestartAll"].map((name) => [`mount${name}Button`, false]));
-const NOTES = { queued: "waiting", running: "running", error: "error", lost: "not finished", aborted: "not run" };
+const NOTES = {
+  queued: "waiting", running: "running", error: "error", lost: "not finished", aborted: "not run",
+  flood: "prints too much: the rest is not shown",
+};
+const MOST = 300_000; // characters that one run may print; a loop without end would fill the memory
 const SLOW = 250; // ms; a quicker cell shows no sign of running, and costs the page no extra drawing
 
 const sourceOf = (element) => element.querySelector(".cell_input pre");
@@ -120,7 +124,8 @@ class Cell {
   }
 
   #note() {
-    this.note.textContent = NOTES[this.state] ?? "";
+    const notes = [NOTES[this.state], this.printed > MOST && NOTES.flood];
+    this.note.textContent = notes.filter(Boolean).join("; ");
     this.element.classList.toggle("qkv-slow", this.waiting);
   }
 
@@ -153,9 +158,15 @@ class Cell {
     this.#showLive();
     const future = kernel.requestExecute({ code });
     this.thebe.area.future = future;
-    future.registerMessageHook(({ header }) => {
+    this.printed = 0;
+    future.registerMessageHook(({ header, content }) => {
       if (header.msg_type === "execute_input") this.state = "running";
-      return true;
+      if (header.msg_type !== "stream") return true;
+      const room = MOST - this.printed;
+      this.printed += content.text.length;
+      content.text = content.text.slice(0, Math.max(room, 0));
+      if (this.printed > MOST) this.#note();
+      return room > 0;
     });
     const { status, ename, evalue } = await future.done.then((reply) => reply.content, () => ({ status: "lost" }));
     const ms = performance.now() - start;

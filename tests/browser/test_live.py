@@ -168,6 +168,18 @@ def test_printing_much_leaves_the_page_usable(live: LivePage) -> None:
     assert live.prints(second, "print('next')") == "next"
 
 
+def test_printing_without_end_fills_no_memory(live: LivePage) -> None:
+    first = live.plain()[0]
+    live.write(first, "while True: print('x' * 99)")
+    live.cell(first).locator(".qkv-run").click()
+    note = live.cell(first).locator(".qkv-cell-note")
+    expect(note).to_contain_text("the rest is not shown", timeout=60_000)
+    live.page.locator(".qkv-live-interrupt").click()
+    expect(live.cell(first)).to_have_attribute("data-qkv-state", "error", timeout=60_000)
+    expect(note).to_have_text("error; prints too much: the rest is not shown")
+    assert 200_000 < len(live.cell(first).locator(".qkv-live-output").text_content() or "") < 400_000
+
+
 def test_input_asks_and_gets_its_answer(live: LivePage) -> None:
     first = live.plain()[0]
     live.write(first, "print('Hello', input('Your name? '))")
