@@ -155,9 +155,9 @@ def test_a_figure_has_its_words(live: LivePage) -> None:
     image = live.run(n).locator("img")
     expect(image).to_have_attribute("alt", stored or "")
     assert image.evaluate("i => i.complete && i.naturalWidth > 100")
-    first = live.plain()[0]
-    drawn = "import matplotlib.pyplot as plt; plt.plot([1, 2]); plt.show()"
-    words = live.run(first, drawn).locator("img").get_attribute("alt")
+    for fold in live.cell(n).locator("summary").all():
+        fold.click()
+    words = live.run(n, live.text(n) + "\nax.set_title('new')").locator("img").get_attribute("alt")
     assert words
     assert words != stored
 
