@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,8 +18,12 @@ from docutils import nodes
 from sphinx.errors import ExtensionError
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "book" / "extensions"))
-live = importlib.import_module("live")
+# By its file: "live" is also what tests/browser/live.py is called while pytest is there.
+spec = spec_from_file_location("live_extension", ROOT / "book" / "extensions" / "live.py")
+assert spec
+assert spec.loader
+live = module_from_spec(spec)
+spec.loader.exec_module(live)
 
 REPOSITORY = "https://github.com/someone/some-book"
 BINDER = "https://mybinder.org"
