@@ -156,25 +156,34 @@ class Cell {
     const code = this.open().getValue();
     const start = performance.now();
     this.#showLive();
-    const future = kernel.requestExecute({ code });
-    this.thebe.area.future = future;
-    this.printed = 0;
-    future.registerMessageHook(({ header, content }) => {
-      if (header.msg_type === "execute_input") this.state = "running";
-      if (header.msg_type !== "stream") return true;
-      const room = MOST - this.printed;
-      this.printed += content.text.length;
-      content.text = content.text.slice(0, Math.max(room, 0));
-      if (this.printed > MOST) this.#note();
-      return room > 0;
-    });
-    const { status, ename, evalue } = await future.done.then((reply) => reply.content, () => ({ status: "lost" }));
+    let ended = { status: "lost" }; // without a connection, no request is taken or answered
+    try {
+      const future = kernel.requestExecute({ code });
+      this.thebe.area.future = future;
+      this.printed = 0;
+      future.registerMessageHook((message) => this.#admits(message));
+      ended = (await future.done).content;
+    } catch (error) {
+      console.debug(error);
+    }
+    const { status, ename, evalue } = ended;
     const ms = performance.now() - start;
     this.state = status === "ok" ? "done" : status;
     this.element.dataset.qkvMs = ms.toFixed(1);
     this.#describe(code);
     setTimeout(() => this.#settle(), SLOW); // a widget draws itself a little later
     return { state: this.state, error: ename && `${ename}: ${evalue}`, ms };
+  }
+
+  // What a cell prints is cut off where it is too much.
+  #admits({ header, content }) {
+    if (header.msg_type === "execute_input") this.state = "running";
+    if (header.msg_type !== "stream") return true;
+    const room = MOST - this.printed;
+    this.printed += content.text.length;
+    content.text = content.text.slice(0, Math.max(room, 0));
+    if (this.printed > MOST) this.#note();
+    return room > 0;
   }
 
   // The new output keeps the room of the old one until it is there, so that the page does not jump.

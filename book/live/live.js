@@ -9,7 +9,7 @@ const LOOKS = 4; // in vain, a second apart: then the server is gone
 let page, edits, cells, rendermime, session;
 let line = Promise.resolve(); // the cells that wait, each for the one before
 let calledOff = 0; // counts what makes those that wait not run: an error, an interrupt, a fresh Python
-let stopping, restarting, died;
+let restarting, died;
 
 export async function goLive(opened) {
   page = opened;
@@ -17,7 +17,6 @@ export async function goLive(opened) {
   if (!server) return page.say("failed", "gone");
   if (!server.live) return page.say("failed", server.forgotten ? "forgotten" : "elsewhere");
   page.say("starting", "starting");
-  await stopping; // the server would still find the old kernel
   // The kernel starts on the server while the browser reads the editor.
   const [model, thebe] = await Promise.all([startKernel(page, server), loadThebe().then(() => open(server))]);
   session = await attach(thebe, model, rendermime);
@@ -58,7 +57,7 @@ function run(cell) {
   cell.state = "queued";
   const before = calledOff;
   cell.ended = line.then(() => (before === calledOff ? execute(cell) : (cell.state = "aborted")));
-  line = cell.ended;
+  line = cell.ended.catch(() => {});
   return cell.ended;
 }
 
@@ -103,9 +102,11 @@ async function restart() {
 async function stop() {
   const stopped = session;
   release();
-  page.say("off", "stopped");
-  stopping = stopped.shutdown().finally(() => disconnect(stopped));
-  await stopping;
+  page.say("starting", "stopping"); // a start in between would find the old kernel
+  await stopped.shutdown().finally(() => {
+    disconnect(stopped);
+    page.say("off", "stopped");
+  });
 }
 
 function lose(words) {
