@@ -9,7 +9,8 @@ from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_server.auth.identity import IdentityProvider
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
-from traitlets import default
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+from traitlets import TraitError, default
 
 
 class Identity(IdentityProvider):
@@ -32,6 +33,19 @@ class NativeKernel(KernelSpecManager):
     @default("kernel_dirs")
     def _no_dirs(self) -> list[str]:
         return []
+
+
+class Kernels(AsyncMappingKernelManager):
+    """Leaves out of its list a kernel that is being started, which Jupyter's answers with a 500.
+
+    A page asks for the list while its kernel starts.
+    """
+
+    def kernel_model(self, kernel_id: str) -> dict[str, Any]:
+        try:
+            return dict(super().kernel_model(kernel_id))  # type: ignore[no-untyped-call]
+        except TraitError:  # it has no time of last activity yet
+            raise KeyError(kernel_id) from None
 
 
 class PromptConnection(ZMQChannelsWebsocketConnection):

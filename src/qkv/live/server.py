@@ -19,7 +19,7 @@ from traitlets import Bool, Unicode
 from traitlets.config import Config
 
 from qkv.live.handlers import StrangerHandler, mount
-from qkv.live.parts import Identity, NativeKernel, NoFiles, PromptConnection
+from qkv.live.parts import Identity, Kernels, NativeKernel, NoFiles, PromptConnection
 from qkv.live.policy import HEADERS
 
 HOST = "127.0.0.1"
@@ -131,6 +131,7 @@ def settings(port: int, base: str, origin: str, idle: float) -> Config:
     s.terminals_enabled = False
     s.contents_manager_class = NoFiles
     s.identity_provider_class = Identity
+    s.kernel_manager_class = Kernels
     s.kernel_spec_manager_class = NativeKernel
     s.kernel_websocket_connection_class = PromptConnection
     s.extra_template_paths = [str(Path(__file__).parent / "templates")]
