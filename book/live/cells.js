@@ -3,11 +3,12 @@ import { markdown, typeset } from "./texts.js";
 
 const EDITOR = {
   lineNumbers: false, indentUnit: 4, inputStyle: "contenteditable", viewportMargin: Infinity, autoRefresh: false,
+  scrollbarStyle: "null",
 };
 const NO_BUTTONS = Object.fromEntries(["Run", "RunAll", "Restart", "RestartAll"].map((name) => [`mount${name}Button`, false]));
 const NOTES = {
   queued: "waiting", running: "running", error: "error", lost: "not finished", aborted: "not run",
-  flood: "prints too much: the rest is not shown",
+  unrun: "changed, not run", flood: "prints too much: the rest is not shown",
 };
 const MOST = 300_000; // characters that one run may print; a loop without end would fill the memory
 const SLOW = 250; // ms; a quicker cell shows no sign of running, and costs the page no extra drawing
@@ -124,7 +125,8 @@ class Cell {
   }
 
   #note() {
-    const notes = [NOTES[this.state], this.printed > MOST && NOTES.flood];
+    const unrun = this.edited && this.output.hidden && !this.waiting && NOTES.unrun;
+    const notes = [NOTES[this.state], unrun, this.printed > MOST && NOTES.flood];
     this.note.textContent = notes.filter(Boolean).join("; ");
     this.element.classList.toggle("qkv-slow", this.waiting);
   }
@@ -133,14 +135,20 @@ class Cell {
     return this.state === "queued" || this.state === "running";
   }
 
+  get edited() {
+    return Boolean(this.editor) && this.editor.getValue() !== this.original;
+  }
+
   #offerReset() {
-    this.resetButton.hidden = !this.editor || this.editor.getValue() === this.original;
+    this.resetButton.hidden = !this.edited;
+    this.#note();
   }
 
   // Back to the text and the output of the book.
   reset() {
-    if (this.waiting) return;
     this.editor?.setValue(this.original);
+    if (this.waiting) return;
+    this.printed = 0;
     this.output.hidden = true;
     if (this.stored) this.stored.hidden = false;
     this.state = "idle";
@@ -172,7 +180,7 @@ class Cell {
     this.element.dataset.qkvMs = ms.toFixed(1);
     this.#describe(code);
     setTimeout(() => this.#settle(), SLOW); // a widget draws itself a little later
-    return { state: this.state, error: ename && `${ename}: ${evalue}`, ms };
+    return { state: this.state, ename, evalue, ms };
   }
 
   // What a cell prints is cut off where it is too much.

@@ -4,6 +4,7 @@ import { Edits } from "./edits.js";
 import { askServer, attach, connect, disconnect, exists, inTime, loadThebe, startKernel } from "./kernel.js";
 
 const SLOW = 250; // ms; the bar does not flicker for quicker cells
+const HEED = 3000; // ms that a cell may take to end when it is interrupted
 const LOOKS = 4; // in vain, a second apart: then the server is gone
 
 let page, edits, cells, rendermime, session;
@@ -21,8 +22,9 @@ export async function goLive(opened) {
   const [model, thebe] = await Promise.all([startKernel(page, server), loadThebe().then(() => open(server))]);
   session = await attach(thebe, model, rendermime);
   follow(session);
-  if (model.kernel.execution_state === "busy") page.say("busy", "still-busy");
-  else page.say("ready", "ready", server.python);
+  const { execution_state: before } = model.kernel;
+  if (before === "busy") page.say("busy", "still-busy");
+  else page.say("ready", before === "idle" ? "again" : "ready", server.python);
 }
 
 // The cells become editors once; kernels come and go.
@@ -36,6 +38,7 @@ function open(server) {
     page.pick(name).onclick = () => act().catch((error) => tell("refused", error.message));
   }
   skipWhatIsOutOfSight();
+  page.bar.classList.add("qkv-live-open");
   return thebe;
 }
 
@@ -63,11 +66,16 @@ function run(cell) {
 
 async function execute(cell) {
   died = false;
-  const { state, error, ms } = await cell.execute(session.kernel);
+  const place = `${cell.title} of ${cells.length}`;
+  const slow = setTimeout(() => page.say("busy", "running", place), SLOW);
+  const { state, ename, evalue, ms } = await cell.execute(session.kernel);
+  clearTimeout(slow);
   const time = ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
   if (state === "error") calledOff += 1;
-  if (error) tell("error", `${cell.title}: ${error}`);
-  else if (state === "done") tell(edits.kept ? "ran" : "ran-unkept", `${cell.title} in ${time}`);
+  if (state === "done") tell(edits.kept ? "ran" : "ran-unkept", `${place} in ${time}`);
+  else if (ename === "KeyboardInterrupt") tell("interrupted", place);
+  // Of a syntax error, the number of the line is the reader's, the name of the file is not.
+  else if (ename) tell(ename === "NameError" ? "name-error" : "error", `${place}: ${ename}${evalue && `: ${evalue.replace(/\(\d+\.py, /, "(")}`}.`);
   return state;
 }
 
@@ -78,12 +86,17 @@ async function runAll() {
 }
 
 async function resetAll() {
+  const question = page.bar.querySelector('[data-say="sure"]').content.textContent;
+  if (cells.some((cell) => cell.edited) && !confirm(question)) return;
   for (const cell of cells) cell.reset();
+  tell("reset");
 }
 
 async function interrupt() {
   calledOff += 1;
+  const running = cells.find((cell) => cell.state === "running");
   await session.kernel.interrupt();
+  setTimeout(() => { if (running?.state === "running") tell("stubborn"); }, HEED);
 }
 
 async function restart() {
@@ -130,7 +143,10 @@ function follow(followed) {
     if (session !== followed) return;
     clearTimeout(slow);
     if (status === "busy") slow = setTimeout(() => shift("ready", "busy"), SLOW);
-    if (status === "idle" && !restarting) shift("busy", "ready");
+    if (status === "idle" && !restarting) {
+      shift("busy", "ready");
+      if (page.bar.dataset.words === "still-busy") tell("idle");
+    }
     if (status === "dead") lose("dead");
     if (status === "autorestarting") {
       calledOff += 1;

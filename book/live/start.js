@@ -15,7 +15,7 @@
     const text = bar.querySelector(`[data-say="${words}"]`).content.cloneNode(true);
     text.querySelector("b")?.append(value);
     message.replaceChildren(text);
-    bar.dataset.state = state;
+    Object.assign(bar.dataset, { state, words });
     start.hidden = ["ready", "busy", "lost"].includes(state);
     buttons.hidden = !start.hidden;
     if (focused && !focused.checkVisibility()) (start.hidden ? bar : start).focus({ preventScroll: true });

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Dialog, Locator, Page, expect
 
 from tests.live_server import HOST, Server
 
@@ -82,8 +82,17 @@ class LivePage:
         expect(self.message).to_contain_text(words, timeout=PATIENCE)
 
     def act(self, name: str) -> None:
-        """Press one of the bar's buttons: run-all, interrupt, restart, stop, reset-all."""
+        """Press one of the bar's buttons: run-all, interrupt, restart, stop, reset-all.
+
+        Where it asks whether that is meant, say yes.
+        """
+        self.page.once("dialog", self.agree)
         self.page.locator(f".qkv-live-{name}").click()
+        self.page.remove_listener("dialog", self.agree)
+
+    @staticmethod
+    def agree(dialog: Dialog) -> None:
+        dialog.accept()
 
     def cells(self) -> Locator:
         return self.page.locator("[data-qkv-cell]")

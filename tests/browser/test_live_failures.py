@@ -88,7 +88,7 @@ def test_a_server_that_ends_while_a_cell_runs(
     expect(live.cell(first)).to_have_attribute("data-qkv-state", "running")
     mortal.process.send_signal(signal.SIGINT)
     live.wait("failed")
-    expect(live.message).to_contain_text(re.compile("make serve|Press the button"))
+    expect(live.message).to_contain_text(re.compile("make serve|Press Live code"))
     live.ends(first, "lost")
     expect(live.cell(first)).to_contain_text("not finished")
 
@@ -177,7 +177,7 @@ def test_a_kernel_that_dies_at_its_start(
         live.press()
         expect(live.bar).to_have_attribute("data-state", "failed", timeout=40_000)
         expect(live.message).to_contain_text(re.compile("Python|kernel"))
-        expect(live.message).to_contain_text(re.compile("[Pp]ress the button"))
+        expect(live.message).to_contain_text(re.compile("Press Live code"))
         expect(live.button).to_be_enabled()
 
 

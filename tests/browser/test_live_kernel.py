@@ -88,7 +88,7 @@ def test_stop_and_start_again(live: LivePage, live_server: Server) -> None:
     live.act("stop")
     live.wait("off", "stopped")
     live.cell(first).locator(".qkv-run").click()
-    expect(live.message).to_contain_text("Press the button")
+    expect(live.message).to_contain_text("Press Live code")
     live.start()
     assert live.text(first) == "kept = 1"
     live.run(second, "kept", state="error")
@@ -127,7 +127,7 @@ def test_stopping_in_one_tab_is_told_in_the_other(reader: Reader) -> None:
     live, other = reader.open().start(), reader.open().start()
     live.act("stop")
     live.wait("off")
-    other.wait("failed", "Press the button")
+    other.wait("failed", "Press Live code")
     assert other.start().prints(0, "print('again')") == "again"
 
 

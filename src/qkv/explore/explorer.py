@@ -80,6 +80,11 @@ class Explorer(anywidget.AnyWidget):
         if message.get("type") != "compute":
             return
         asked = {"request": message["request"], "values": message["values"]}
+        for name, value in message["values"].items():
+            if isinstance(value, float) and all(isinstance(v, int) for v in self._grid[name]):
+                text = f"{name} takes whole numbers, not {value}."
+                self.send({"type": "error", "text": text, **asked})
+                return
         try:
             packed = Frames()
             packed.add(self._fn(**message["values"]))

@@ -30,11 +30,13 @@ export function picture(width, height) {
     class: "qkv-picture" });
 }
 
-// Every drawing has a pattern of its own: one inside a folded part of the page paints nothing.
+// Every drawing has a pattern of its own: one inside a folded part of the page paints nothing. The
+// page's stored explorers and the live ones in their place count apart, so the count is not enough.
 let patterns = 0;
+const mine = Math.random().toString(36).slice(2);
 
 export function hatching(drawing) {
-  const id = `qkv-hatch-${patterns++}`;
+  const id = `qkv-hatch-${mine}-${patterns++}`;
   drawing.append(svg("defs", {}, svg("pattern", { id, width: 6, height: 6,
     patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
   svg("rect", { width: 6, height: 6, class: "qkv-ground" }),
