@@ -1,0 +1,91 @@
+"""What layers refuse: sizes, shares, inputs, states."""
+
+from collections.abc import Iterable, Mapping
+
+from qkv.shapes.core import Array, check_floats, check_shape, kind, listed
+
+
+def check_count(call: str, least: int = 1, **sizes: object) -> None:
+    """Refuse sizes that are no whole numbers of at least `least`."""
+    for name, size in sizes.items():
+        whole = hasattr(size, "__index__") and not isinstance(size, bool)
+        if not whole or size.__index__() < least:  # type: ignore[attr-defined]
+            raise ValueError(
+                f"{call}: {name} must be a whole number of at least {least}, got {size!r}"
+            )
+
+
+def check_share(call: str, name: str, value: object, mend: str) -> None:
+    """Refuse what is no number in [0, 1)."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 <= value < 1:  # type: ignore[operator]
+        raise ValueError(f"{call}: {name} must be a number in [0, 1), got {value!r}: {mend}")
+
+
+def check_choice(call: str, name: str, value: object, choices: Iterable[str]) -> None:
+    """Refuse a word that is not among the choices."""
+    known = tuple(choices)
+    if value not in known:
+        words = ", ".join(map(repr, known))
+        raise ValueError(f"{call}: {name} must be one of {words}, got {value!r}")
+
+
+def check_input(call: str, x: Array, symbol: str, parameter: Array) -> None:
+    """Refuse an input that is not as wide as a layer's parameter, or of another float type.
+
+    Args:
+        symbol: for the width, such as "d_model".
+        parameter: one whose first axis is the width, in the NumPy room's layout.
+    """
+    check_width(call, x, symbol, parameter.shape[0])
+    if x.dtype != parameter.dtype:
+        raise ValueError(
+            f"{call}: x must be {kind(parameter)} as the parameters are, got {kind(x)}: "
+            "convert one of them"
+        )
+
+
+def check_width(call: str, x: Array, symbol: str, size: int) -> None:
+    """Refuse what is no float array with a last axis of this size."""
+    check_floats(call, x=x)
+    if not x.shape or x.shape[-1] != size:
+        mend = "check the width of the layer before"
+        raise ValueError(
+            f"{call}: x must be (..., {symbol}) = (..., {size}), got {listed(x.shape)}: {mend}"
+        )
+
+
+def check_gradient_of(call: str, dout: Array, shape: tuple[int, ...]) -> None:
+    """Refuse an upstream gradient that is not shaped like the output."""
+    check_floats(call, dout=dout)
+    mend = "dout has the output's shape"
+    check_shape(call, "dout", dout, ("like the output",), shape, mend)
+
+
+def check_kept(call: str, x: Array, kept: Array, p: float) -> None:
+    """Refuse a share outside [0, 1), or a choice that is no bool array shaped like x."""
+    check_floats(call, x=x)
+    check_share(call, "p", p, "0 leaves nothing out")
+    if not hasattr(kept, "shape") or kind(kept) != "bool":
+        raise ValueError(f"{call}: kept must be a bool array, got {kind(kept)}: True = keep")
+    check_shape(call, "kept", kept, ("like x",), tuple(x.shape), "draw one for each number of x")
+
+
+def check_state(
+    call: str, wanted: Mapping[str, tuple[int, ...]], came: Mapping[str, tuple[int, ...]]
+) -> None:
+    """Refuse a state whose parameters are not exactly the wanted ones; names the first of each."""
+    for words, names in (
+        ("is missing", [name for name in wanted if name not in came]),
+        ("is not a parameter of this model", [name for name in came if name not in wanted]),
+    ):
+        if names:
+            more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
+            mend = "the state is of another model: compare the configurations"
+            raise ValueError(f"{call}: {names[0]} {words}{more}: {mend}")
+    for name, shape in wanted.items():
+        if tuple(came[name]) != tuple(shape):
+            raise ValueError(
+                f"{call}: {name} must be {listed(shape)}, got {listed(came[name])}: "
+                "the state is of a model of another size"
+            )
