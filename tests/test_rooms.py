@@ -16,6 +16,12 @@ import qkv.torch as qt
 SOURCE = Path(qn.__file__).parents[1]
 FORWARD = [name for name in qn.__all__ if not name.endswith("_backward")]
 ONLY_IN_TORCH = {("causal_mask", "device")}
+# A layer of torch takes a device besides; the rooms name their dtypes and generators each its way.
+OF_THE_ROOM = {"rng", "dtype", "device"}
+# What a backward may take of its forward's results, and what it may do without.
+KEPT = {"weights"}
+NOT_FOR_BACKWARD = {"x", "need_weights"}
+LAYERS = {name for name in FORWARD if inspect.isclass(getattr(qn, name))}
 
 
 def test_the_rooms_hold_the_same_names():
@@ -35,14 +41,22 @@ def test_the_rooms_hold_the_same_files():
     assert numpy_files == torch_files
 
 
-@pytest.mark.parametrize("name", FORWARD)
+@pytest.mark.parametrize("name", [name for name in FORWARD if name != "Layer"])
 def test_the_rooms_take_the_same_calls(name):
     def parameters(room):
         found = inspect.signature(getattr(room, name)).parameters.values()
-        return [(p.name, p.kind, p.default) for p in found if (name, p.name) not in extra]
+        own = OF_THE_ROOM if name in LAYERS else set()
+        return [
+            (p.name, p.kind, p.default)
+            for p in found
+            if (name, p.name) not in ONLY_IN_TORCH and p.name not in own
+        ]
 
-    extra = ONLY_IN_TORCH
     assert parameters(qn) == parameters(qt)
+    if name in LAYERS:
+        for room, ours in ((qn, {"rng", "dtype"}), (qt, OF_THE_ROOM)):
+            taken = inspect.signature(getattr(room, name)).parameters
+            assert {taken[p].kind for p in ours & set(taken)} <= {inspect.Parameter.KEYWORD_ONLY}
 
 
 @pytest.mark.parametrize("name", [n for n in qn.__all__ if n.endswith("_backward")])
@@ -53,9 +67,8 @@ def test_a_backward_takes_dout_and_what_its_forward_took(name):
     first, *rest = names(getattr(qn, name))
     assert first == "dout"
     forward = names(getattr(qn, name.removesuffix("_backward")))
-    assert [n for n in forward if n not in ("x", "need_weights")] == [
-        n for n in rest if n != "weights"
-    ]
+    assert [n for n in rest if n not in KEPT] == [n for n in forward if n in rest]
+    assert set(forward) - set(rest) <= NOT_FOR_BACKWARD
 
 
 SIZE = st.integers(0, 5)

@@ -8,13 +8,37 @@ from qkv.numpy.attention import (
     softmax,
     softmax_backward,
 )
-from qkv.numpy.masks import causal_mask, combine_masks, padding_mask
+from qkv.numpy.dropout import (
+    Dropout,
+    dropout,
+    dropout_backward,
+)
+from qkv.numpy.layer import (
+    Layer,
+)
+from qkv.numpy.linear import (
+    Linear,
+    linear,
+    linear_backward,
+)
+from qkv.numpy.masks import (
+    causal_mask,
+    combine_masks,
+    padding_mask,
+)
 
 __all__ = [
+    "Dropout",
+    "Layer",
+    "Linear",
     "additive_attention",
     "additive_attention_backward",
     "causal_mask",
     "combine_masks",
+    "dropout",
+    "dropout_backward",
+    "linear",
+    "linear_backward",
     "padding_mask",
     "scaled_dot_product_attention",
     "scaled_dot_product_attention_backward",

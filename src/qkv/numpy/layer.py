@@ -1,0 +1,117 @@
+"""What every layer of the reference has: parameters, their gradients, a memory of its calls.
+
+`layer(x)` keeps what its backward needs; `layer.backward(dout)` takes the latest of it and *adds*
+to the gradients. So a layer may be called several times before its backwards, which then come in
+the opposite order, and a table that stands in two places collects the gradients of both.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from qkv.numpy.attention.softmax import Floats
+from qkv.shapes import check_state
+
+__all__ = ["Layer"]
+
+
+class Layer:
+    """A part of a model. Its sub-layers are its attributes: a Layer, or a list of Layers."""
+
+    def __init__(self) -> None:
+        self.params: dict[str, Floats] = {}
+        self.grads: dict[str, Floats] = {}
+        self.training = True
+        self._calls: list[tuple[Any, ...]] = []
+
+    def add(self, name: str, value: Floats) -> None:
+        """Make an array a parameter; its gradient begins at zero."""
+        self.params[name] = value
+        self.grads[name] = np.zeros_like(value)
+
+    def named_layers(self, prefix: str = "") -> Iterator[tuple[str, "Layer"]]:
+        """This layer and all below it, each once: a shared one under its first name."""
+        seen: set[int] = set()
+        waiting: list[tuple[str, Layer]] = [(prefix, self)]
+        while waiting:
+            name, layer = waiting.pop(0)
+            if id(layer) not in seen:
+                seen.add(id(layer))
+                yield name, layer
+                waiting[:0] = [(f"{name}.{part}" if name else part, x) for part, x in _parts(layer)]
+
+    def named_parameters(self) -> Iterator[tuple[str, Floats]]:
+        """Every parameter by its dotted name, such as "layers.0.self_attention.w_q.weight"."""
+        for name, layer in self.named_layers():
+            for short, value in layer.params.items():
+                yield f"{name}.{short}" if name else short, value
+
+    def named_gradients(self) -> Iterator[tuple[str, Floats]]:
+        """Every gradient, in the order and under the names of the parameters."""
+        for name, layer in self.named_layers():
+            for short in layer.params:
+                yield f"{name}.{short}" if name else short, layer.grads[short]
+
+    def state_dict(self) -> dict[str, Floats]:
+        """Copies of all parameters by dotted name."""
+        return {name: value.copy() for name, value in self.named_parameters()}
+
+    def load_state_dict(self, state: Mapping[str, Floats]) -> None:
+        """Copy the values of a state into the parameters; nothing changes when it does not fit.
+
+        Raises:
+            ValueError: a parameter is missing, unknown, or of another shape; it is named.
+        """
+        own = dict(self.named_parameters())
+        check_state(
+            f"{type(self).__name__}.load_state_dict",
+            {name: value.shape for name, value in own.items()},
+            {name: tuple(value.shape) for name, value in state.items()},
+        )
+        for name, value in own.items():
+            value[...] = state[name]
+
+    def zero_grad(self) -> None:
+        """Clear every gradient, and forget the calls that had no backward."""
+        for _, layer in self.named_layers():
+            layer._calls.clear()
+            for gradient in layer.grads.values():
+                gradient.fill(0)
+
+    def train(self, mode: bool = True) -> Self:
+        """Drop out and remember calls for backward; `train(False)` does neither."""
+        for _, layer in self.named_layers():
+            layer.training = mode
+        return self
+
+    def eval(self) -> Self:
+        return self.train(False)
+
+    def save(self, *values: Any) -> None:
+        """Keep what the backward of this call needs."""
+        if self.training:
+            self._calls.append(values)
+
+    def saved(self) -> tuple[Any, ...]:
+        """What the latest call without a backward kept.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if not self._calls:
+            name = type(self).__name__
+            raise ValueError(
+                f"{name}.backward: there is no call of this {name} left to go back through: "
+                "call it first, in training mode, once for each backward"
+            )
+        return self._calls.pop()
+
+
+def _parts(layer: Layer) -> Iterator[tuple[str, Layer]]:
+    """The sub-layers by name, in the order in which they were assigned."""
+    for name, value in vars(layer).items():
+        if isinstance(value, Layer):
+            yield name, value
+        elif isinstance(value, list):
+            yield from ((f"{name}.{i}", x) for i, x in enumerate(value) if isinstance(x, Layer))

@@ -1,0 +1,65 @@
+"""The projection x W + b, of which most of a Transformer is made."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from qkv.shapes import check_count
+from qkv.torch.layer import Layer, check_layer_input
+
+__all__ = ["Linear", "linear"]
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Project the last axis: x W + b.
+
+    Args:
+        x: (..., d_in).
+        weight: (d_in, d_out), as the paper writes it; the layer holds the transpose.
+        bias: (d_out,) or None.
+    Returns:
+        (..., d_out).
+    """
+    return F.linear(x, weight.T, bias)  # (..., d_out)
+
+
+class Linear(nn.Linear, Layer):
+    """A learned projection, its weight Glorot-uniform at first, its bias zero.
+
+    Args:
+        d_in, d_out: widths of input and output.
+        bias: add one.
+        rng: draws the weight; None is torch's own generator.
+        dtype, device: of the parameters.
+    Raises:
+        ValueError: a width is no positive whole number.
+    Source: Glorot and Bengio 2010, eq. 16.
+    """
+
+    def __init__(
+        self,
+        d_in: int,
+        d_out: int,
+        bias: bool = True,
+        *,
+        rng: torch.Generator | None = None,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
+        check_count("Linear", d_in=d_in, d_out=d_out)
+        self.rng = rng
+        super().__init__(d_in, d_out, bias, device=device, dtype=dtype)
+
+    def reset_parameters(self) -> None:
+        bound = math.sqrt(6 / (self.in_features + self.out_features))
+        with torch.no_grad():
+            self.weight.uniform_(-bound, bound, generator=self.rng)
+            if self.bias is not None:
+                self.bias.zero_()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: (..., d_in) -> (..., d_out)."""
+        check_layer_input("Linear", x, "d_in", self.weight.T)
+        return super().forward(x)
