@@ -15,13 +15,11 @@ import qkv.torch as qt
 
 SOURCE = Path(qn.__file__).parents[1]
 FORWARD = [name for name in qn.__all__ if not name.endswith("_backward")]
-ONLY_IN_TORCH = {("causal_mask", "device")}
-# A layer of torch takes a device besides; the rooms name their dtypes and generators each its way.
+# What makes an array takes a device besides in torch; each room has its own dtypes and generators.
 OF_THE_ROOM = {"rng", "dtype", "device"}
 # What a backward may take of its forward's results, and what it may do without.
 KEPT = {"weights"}
 NOT_FOR_BACKWARD = {"x", "need_weights"}
-LAYERS = {name for name in FORWARD if inspect.isclass(getattr(qn, name))}
 
 
 def test_the_rooms_hold_the_same_names():
@@ -45,18 +43,16 @@ def test_the_rooms_hold_the_same_files():
 def test_the_rooms_take_the_same_calls(name):
     def parameters(room):
         found = inspect.signature(getattr(room, name)).parameters.values()
-        own = OF_THE_ROOM if name in LAYERS else set()
-        return [
-            (p.name, p.kind, p.default)
-            for p in found
-            if (name, p.name) not in ONLY_IN_TORCH and p.name not in own
-        ]
+        return [(p.name, p.kind, p.default) for p in found if p.name not in OF_THE_ROOM]
 
     assert parameters(qn) == parameters(qt)
-    if name in LAYERS:
-        for room, ours in ((qn, {"rng", "dtype"}), (qt, OF_THE_ROOM)):
-            taken = inspect.signature(getattr(room, name)).parameters
-            assert {taken[p].kind for p in ours & set(taken)} <= {inspect.Parameter.KEYWORD_ONLY}
+    own = []
+    for room in (qn, qt):
+        taken = inspect.signature(getattr(room, name)).parameters
+        own.append(OF_THE_ROOM & set(taken))
+        assert {taken[p].kind for p in own[-1]} <= {inspect.Parameter.KEYWORD_ONLY}
+    assert own[1] - own[0] <= {"device"}
+    assert own[0] <= own[1]
 
 
 @pytest.mark.parametrize("name", [n for n in qn.__all__ if n.endswith("_backward")])

@@ -26,13 +26,24 @@ from qkv.numpy.masks import (
     combine_masks,
     padding_mask,
 )
+from qkv.numpy.positional import (
+    LearnedPositions,
+    alibi_bias,
+    alibi_slopes,
+    rotary,
+    rotary_backward,
+    sinusoidal_encoding,
+)
 
 __all__ = [
     "Dropout",
     "Layer",
+    "LearnedPositions",
     "Linear",
     "additive_attention",
     "additive_attention_backward",
+    "alibi_bias",
+    "alibi_slopes",
     "causal_mask",
     "combine_masks",
     "dropout",
@@ -40,8 +51,11 @@ __all__ = [
     "linear",
     "linear_backward",
     "padding_mask",
+    "rotary",
+    "rotary_backward",
     "scaled_dot_product_attention",
     "scaled_dot_product_attention_backward",
+    "sinusoidal_encoding",
     "softmax",
     "softmax_backward",
 ]

@@ -35,6 +35,12 @@ from qkv.shapes.layers import (
     check_state,
     check_width,
 )
+from qkv.shapes.positional import (
+    check_alibi,
+    check_encoding,
+    check_places,
+    check_rotary,
+)
 
 __all__ = [
     "FLOATS",
@@ -42,11 +48,13 @@ __all__ = [
     "axes_of",
     "broadcast",
     "check_additive",
+    "check_alibi",
     "check_attention",
     "check_axis",
     "check_causal",
     "check_choice",
     "check_count",
+    "check_encoding",
     "check_floats",
     "check_gradient",
     "check_gradient_of",
@@ -55,6 +63,8 @@ __all__ = [
     "check_kept",
     "check_mask",
     "check_masks",
+    "check_places",
+    "check_rotary",
     "check_shape",
     "check_share",
     "check_softmax_gradient",

@@ -21,17 +21,29 @@ from qkv.torch.masks import (
     combine_masks,
     padding_mask,
 )
+from qkv.torch.positional import (
+    LearnedPositions,
+    alibi_bias,
+    alibi_slopes,
+    rotary,
+    sinusoidal_encoding,
+)
 
 __all__ = [
     "Dropout",
     "Layer",
+    "LearnedPositions",
     "Linear",
     "additive_attention",
+    "alibi_bias",
+    "alibi_slopes",
     "causal_mask",
     "combine_masks",
     "dropout",
     "linear",
     "padding_mask",
+    "rotary",
     "scaled_dot_product_attention",
+    "sinusoidal_encoding",
     "softmax",
 ]

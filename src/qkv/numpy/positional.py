@@ -1,0 +1,219 @@
+"""Where a token stands: added to its vector, turned into it, or added to the scores."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.layer import Layer
+from qkv.shapes import (
+    check_alibi,
+    check_count,
+    check_encoding,
+    check_gradient_of,
+    check_input,
+    check_places,
+    check_rotary,
+)
+
+__all__ = [
+    "LearnedPositions",
+    "alibi_bias",
+    "alibi_slopes",
+    "rotary",
+    "rotary_backward",
+    "sinusoidal_encoding",
+]
+
+Ints = NDArray[np.integer[Any]]
+
+
+def sinusoidal_encoding(
+    n: int,
+    d_model: int,
+    *,
+    layout: str = "interleaved",
+    start: int = 0,
+    dtype: DTypeLike = np.float32,
+) -> Floats:
+    """Waves of ever longer period: sin and cos of pos / 10000^(2i / d_model) for pair i.
+
+    Args:
+        n: number of positions.
+        d_model: width of a position's vector; an odd one leaves out the last cosine.
+        layout: "interleaved" has sin and cos of a pair side by side, as in the paper; "halves" has
+            all sines before all cosines, as some checkpoints have.
+        start: the first position.
+        dtype: of the result; angles are computed in float64.
+    Returns:
+        (n, d_model), to be added to (B, n, d_model), each token of each sentence its row.
+    Raises:
+        ValueError: a size is no count, or the layout is unknown.
+    Source: Vaswani et al. 2017, section 3.5.
+    """
+    check_encoding("sinusoidal_encoding", n, d_model, layout, start)
+    position = np.arange(start, start + n)  # (n,)
+    angle = position[:, None] * _frequencies(d_model, 10000.0)  # (n, pairs)
+    first, second = _places(d_model, layout)
+    out = np.empty((n, d_model), dtype)
+    out[:, first] = np.sin(angle)
+    out[:, second] = np.cos(angle[:, : d_model // 2])
+    return out
+
+
+def _frequencies(width: int, base: float) -> NDArray[np.float64]:
+    """How far each pair of entries turns from one position to the next, in radians."""
+    frequencies: NDArray[np.float64] = base ** (-np.arange(0, width, 2) / width)  # (pairs,)
+    return frequencies
+
+
+def _places(width: int, layout: str) -> tuple[slice, slice]:
+    """Where the first and the second entries of all pairs stand."""
+    if layout == "interleaved":
+        return slice(0, None, 2), slice(1, None, 2)
+    half = (width + 1) // 2
+    return slice(half), slice(half, None)
+
+
+class LearnedPositions(Layer):
+    """Add to each vector a learned one for its position.
+
+    Args:
+        max_len: number of positions there are.
+        d_model: width of the vectors.
+        rng: draws the table, N(0, 1/d_model); None is a generator of its own.
+        dtype: of the table, and so of what the layer takes.
+    Raises:
+        ValueError: a size is no positive whole number.
+    Source: Gehring et al. 2017, section 3.1.
+    """
+
+    def __init__(
+        self,
+        max_len: int,
+        d_model: int,
+        *,
+        rng: np.random.Generator | None = None,
+        dtype: DTypeLike = np.float32,
+    ) -> None:
+        super().__init__()
+        check_count("LearnedPositions", max_len=max_len, d_model=d_model)
+        rng = rng or np.random.default_rng()
+        table = rng.standard_normal((max_len, d_model)) / math.sqrt(d_model)
+        self.add("weight", table.astype(dtype))
+
+    def __call__(self, x: Floats, start: int = 0) -> Floats:
+        """x: (..., T, d_model), whose first vector stands at `start` -> shaped like x."""
+        table = self.params["weight"]
+        max_len, d_model = table.shape
+        check_places("LearnedPositions", x, max_len, d_model, start)
+        check_input("LearnedPositions", x, "d_model", table.T)
+        self.save(x.shape, start)
+        return x + table[start : start + x.shape[-2]]  # (..., T, d_model)
+
+    def backward(self, dout: Floats) -> Floats:
+        """dout: (..., T, d_model) -> dx; adds to the gradient of the rows that were used."""
+        shape, start = self.saved()
+        check_gradient_of("LearnedPositions.backward", dout, shape)
+        *_, T, d_model = shape
+        self.grads["weight"][start : start + T] += dout.reshape(-1, T, d_model).sum(0)
+        return dout
+
+
+def rotary(
+    x: Floats,
+    positions: Ints | None = None,
+    *,
+    base: float = 10000.0,
+    layout: str = "interleaved",
+) -> Floats:
+    """Turn pair i of a query or key by the angle pos / base^(2i / d).
+
+    Then q · k depends on the distance of the two positions alone.
+
+    Args:
+        x: (..., T, d) queries or keys, d even.
+        positions: ints that broadcast to (..., T); None means 0 to T − 1.
+        base: the longest period is nearly 2π · base positions.
+        layout: "interleaved" turns neighbours, (x₀, x₁), as in the paper; "halves" turns
+            (x₀, x_{d/2}), as many checkpoints do.
+    Returns:
+        Shaped and typed like x.
+    Raises:
+        ValueError: x, positions, base or layout do not fit.
+    Source: Su et al. 2021, eq. 34.
+    """
+    check_rotary("rotary", x, positions, base, layout)
+    return _turn(x, positions, base, layout, 1)
+
+
+def rotary_backward(
+    dout: Floats,
+    positions: Ints | None = None,
+    *,
+    base: float = 10000.0,
+    layout: str = "interleaved",
+) -> Floats:
+    """The gradient of `rotary`: turn back by the same angles."""
+    check_rotary("rotary_backward", dout, positions, base, layout)
+    return _turn(dout, positions, base, layout, -1)
+
+
+def _turn(x: Floats, positions: Ints | None, base: float, layout: str, sense: int) -> Floats:
+    """Rotate each pair, forwards or back."""
+    if positions is None:
+        positions = np.arange(x.shape[-2])  # (T,)
+    angle = positions[..., None] * _frequencies(x.shape[-1], base)  # (..., T, d/2)
+    cos, sin = np.cos(angle).astype(x.dtype), (sense * np.sin(angle)).astype(x.dtype)
+    first, second = _places(x.shape[-1], layout)
+    out = np.empty_like(x)  # (..., T, d)
+    out[..., first] = x[..., first] * cos - x[..., second] * sin
+    out[..., second] = x[..., first] * sin + x[..., second] * cos
+    return out
+
+
+def alibi_slopes(n_heads: int, *, dtype: DTypeLike = np.float32) -> Floats:
+    """How steeply each head's scores fall with distance: 2^(−8/H), 2^(−16/H), … 2^(−8).
+
+    Where H is no power of two, the heads beyond the last one take every other slope of twice that.
+
+    Returns:
+        (H,).
+    Raises:
+        ValueError: n_heads is no positive whole number.
+    Source: Press, Smith and Lewis 2022, section 3, and the code published with it.
+    """
+    check_count("alibi_slopes", n_heads=n_heads)
+    power = 1 << (int(n_heads).bit_length() - 1)
+    slopes = 2.0 ** (-8 * np.arange(1, power + 1) / power)  # (power,)
+    more = 2.0 ** (-4 * np.arange(1, 2 * power, 2) / power)  # (power,)
+    return np.concatenate([slopes, more[: n_heads - power]]).astype(dtype)  # (H,)
+
+
+def alibi_bias(
+    n_heads: int, T: int, S: int | None = None, *, dtype: DTypeLike = np.float32
+) -> Floats:
+    """Scores that fall with distance: −slope · |query − key|, to be added before softmax.
+
+    The T queries are the last of the S positions, as in `causal_mask`.
+
+    Args:
+        n_heads: number of heads, each with its slope.
+        T: number of queries.
+        S: number of keys; None means T.
+        dtype: of the result.
+    Returns:
+        (1, H, T, S).
+    Raises:
+        ValueError: n_heads is no positive whole number, or T is larger than S.
+    Source: Press, Smith and Lewis 2022, section 3; keys after the query, which a causal mask hides
+        there, count like those before it.
+    """
+    S = T if S is None else S
+    check_alibi("alibi_bias", n_heads, T, S)
+    query = np.arange(S - T, S)[:, None]  # (T, 1)
+    distance = abs(query - np.arange(S))  # (T, S)
+    slopes = alibi_slopes(n_heads, dtype=np.float64)  # (H,)
+    return (-slopes[:, None, None] * distance)[None].astype(dtype)  # (1, H, T, S)

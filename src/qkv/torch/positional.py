@@ -1,0 +1,196 @@
+"""Where a token stands: added to its vector, turned into it, or added to the scores."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from qkv.shapes import check_alibi, check_count, check_encoding, check_places, check_rotary
+from qkv.torch.layer import Layer, check_layer_input
+
+__all__ = [
+    "LearnedPositions",
+    "alibi_bias",
+    "alibi_slopes",
+    "rotary",
+    "sinusoidal_encoding",
+]
+
+
+def sinusoidal_encoding(
+    n: int,
+    d_model: int,
+    *,
+    layout: str = "interleaved",
+    start: int = 0,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Waves of ever longer period: sin and cos of pos / 10000^(2i / d_model) for pair i.
+
+    Args:
+        n: number of positions.
+        d_model: width of a position's vector; an odd one leaves out the last cosine.
+        layout: "interleaved" has sin and cos of a pair side by side, as in the paper; "halves" has
+            all sines before all cosines, as some checkpoints have.
+        start: the first position.
+        dtype: of the result, None is torch's default; angles are computed in float64.
+        device: where the result is made.
+    Returns:
+        (n, d_model), to be added to (B, n, d_model), each token of each sentence its row.
+    Raises:
+        ValueError: a size is no count, or the layout is unknown.
+    Source: Vaswani et al. 2017, section 3.5.
+    """
+    check_encoding("sinusoidal_encoding", n, d_model, layout, start)
+    position = torch.arange(start, start + n, device=device)  # (n,)
+    angle = position[:, None] * _frequencies(d_model, 10000.0, position.device)  # (n, pairs)
+    first, second = _places(d_model, layout)
+    out = torch.empty(n, d_model, dtype=dtype, device=device)
+    out[:, first] = angle.sin().to(out.dtype)
+    out[:, second] = angle[:, : d_model // 2].cos().to(out.dtype)
+    return out
+
+
+def _frequencies(width: int, base: float, device: torch.device) -> Tensor:
+    """How far each pair of entries turns from one position to the next, in radians."""
+    # A float32 angle at position 100,000 would be wrong by 0.004; only Apple's GPUs lack float64.
+    dtype = torch.float32 if device.type == "mps" else torch.float64
+    return base ** (-torch.arange(0, width, 2, dtype=dtype, device=device) / width)  # (pairs,)
+
+
+def _places(width: int, layout: str) -> tuple[slice, slice]:
+    """Where the first and the second entries of all pairs stand."""
+    if layout == "interleaved":
+        return slice(0, None, 2), slice(1, None, 2)
+    half = (width + 1) // 2
+    return slice(0, half), slice(half, None)
+
+
+class LearnedPositions(Layer):
+    """Add to each vector a learned one for its position.
+
+    Args:
+        max_len: number of positions there are.
+        d_model: width of the vectors.
+        rng: draws the table, N(0, 1/d_model); None is torch's own generator.
+        dtype, device: of the table.
+    Raises:
+        ValueError: a size is no positive whole number.
+    Source: Gehring et al. 2017, section 3.1.
+    """
+
+    def __init__(
+        self,
+        max_len: int,
+        d_model: int,
+        *,
+        rng: torch.Generator | None = None,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
+        super().__init__()
+        check_count("LearnedPositions", max_len=max_len, d_model=d_model)
+        self.weight = nn.Parameter(torch.empty(max_len, d_model, dtype=dtype, device=device))
+        nn.init.normal_(self.weight, std=1 / math.sqrt(d_model), generator=rng)
+
+    def forward(self, x: Tensor, start: int = 0) -> Tensor:
+        """x: (..., T, d_model), whose first vector stands at `start` -> shaped like x."""
+        max_len, d_model = self.weight.shape
+        check_places("LearnedPositions", x, max_len, d_model, start)
+        check_layer_input("LearnedPositions", x, "d_model", self.weight.T)
+        return x + self.weight[start : start + x.shape[-2]]  # (..., T, d_model)
+
+
+def rotary(
+    x: Tensor,
+    positions: Tensor | None = None,
+    *,
+    base: float = 10000.0,
+    layout: str = "interleaved",
+) -> Tensor:
+    """Turn pair i of a query or key by the angle pos / base^(2i / d).
+
+    Then q · k depends on the distance of the two positions alone.
+
+    Args:
+        x: (..., T, d) queries or keys, d even.
+        positions: ints that broadcast to (..., T); None means 0 to T − 1.
+        base: the longest period is nearly 2π · base positions.
+        layout: "interleaved" turns neighbours, (x₀, x₁), as in the paper; "halves" turns
+            (x₀, x_{d/2}), as many checkpoints do.
+    Returns:
+        Shaped and typed like x.
+    Raises:
+        ValueError: x, positions, base or layout do not fit.
+    Source: Su et al. 2021, eq. 34.
+    """
+    check_rotary("rotary", x, positions, base, layout)
+    if positions is None:
+        positions = torch.arange(x.shape[-2], device=x.device)  # (T,)
+    angle = positions[..., None] * _frequencies(x.shape[-1], base, x.device)  # (..., T, d/2)
+    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+    first, second = _places(x.shape[-1], layout)
+    a = x[..., first] * cos - x[..., second] * sin  # (..., T, d/2)
+    b = x[..., first] * sin + x[..., second] * cos  # (..., T, d/2)
+    if layout == "interleaved":
+        return torch.stack((a, b), -1).flatten(-2)  # (..., T, d)
+    return torch.cat((a, b), -1)  # (..., T, d)
+
+
+def alibi_slopes(
+    n_heads: int,
+    *,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """How steeply each head's scores fall with distance: 2^(−8/H), 2^(−16/H), … 2^(−8).
+
+    Where H is no power of two, the heads beyond the last one take every other slope of twice that.
+
+    Returns:
+        (H,).
+    Raises:
+        ValueError: n_heads is no positive whole number.
+    Source: Press, Smith and Lewis 2022, section 3, and the code published with it.
+    """
+    check_count("alibi_slopes", n_heads=n_heads)
+    power = 1 << (int(n_heads).bit_length() - 1)
+    slopes = [2 ** (-8 * n / power) for n in range(1, power + 1)]
+    more = [2 ** (-4 * n / power) for n in range(1, 2 * power, 2)]
+    return torch.tensor(slopes + more[: n_heads - power], dtype=dtype, device=device)  # (H,)
+
+
+def alibi_bias(
+    n_heads: int,
+    T: int,
+    S: int | None = None,
+    *,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Scores that fall with distance: −slope · |query − key|, to be added before softmax.
+
+    The T queries are the last of the S positions, as in `causal_mask`.
+
+    Args:
+        n_heads: number of heads, each with its slope.
+        T: number of queries.
+        S: number of keys; None means T.
+        dtype, device: of the result.
+    Returns:
+        (1, H, T, S).
+    Raises:
+        ValueError: n_heads is no positive whole number, or T is larger than S.
+    Source: Press, Smith and Lewis 2022, section 3; keys after the query, which a causal mask hides
+        there, count like those before it.
+    """
+    S = T if S is None else S
+    check_alibi("alibi_bias", n_heads, T, S)
+    dtype = dtype or torch.get_default_dtype()
+    # Half precision would round the slopes first and the products again.
+    exact = torch.promote_types(dtype, torch.float32)
+    slopes = alibi_slopes(n_heads, dtype=exact, device=device)  # (H,)
+    query = torch.arange(S - T, S, device=device)[:, None]  # (T, 1)
+    distance = (query - torch.arange(S, device=device)).abs()  # (T, S)
+    return (-slopes[:, None, None] * distance)[None].to(dtype)  # (1, H, T, S)
