@@ -1,5 +1,14 @@
 """The reference room: every concept in NumPy, each forward with its backward beside it."""
 
+from qkv.numpy.add_norm import (
+    AddNorm,
+    LayerNorm,
+    RMSNorm,
+    layer_norm,
+    layer_norm_backward,
+    rms_norm,
+    rms_norm_backward,
+)
 from qkv.numpy.attention import (
     additive_attention,
     additive_attention_backward,
@@ -12,6 +21,16 @@ from qkv.numpy.dropout import (
     Dropout,
     dropout,
     dropout_backward,
+)
+from qkv.numpy.efficient import (
+    blockwise_attention,
+    blockwise_attention_backward,
+    draw_features,
+    global_mask,
+    linformer_attention,
+    performer_attention,
+    strided_mask,
+    window_mask,
 )
 from qkv.numpy.layer import (
     Layer,
@@ -26,6 +45,12 @@ from qkv.numpy.masks import (
     combine_masks,
     padding_mask,
 )
+from qkv.numpy.multi_head import (
+    KeyValueCache,
+    MultiHeadAttention,
+    merge_heads,
+    split_heads,
+)
 from qkv.numpy.positional import (
     LearnedPositions,
     alibi_bias,
@@ -34,23 +59,55 @@ from qkv.numpy.positional import (
     rotary_backward,
     sinusoidal_encoding,
 )
+from qkv.numpy.training import (
+    Adam,
+    AdamW,
+    average_checkpoints,
+    clip_gradients,
+    cross_entropy,
+    cross_entropy_backward,
+    noam_rate,
+)
 
 __all__ = [
+    "Adam",
+    "AdamW",
+    "AddNorm",
     "Dropout",
+    "KeyValueCache",
     "Layer",
+    "LayerNorm",
     "LearnedPositions",
     "Linear",
+    "MultiHeadAttention",
+    "RMSNorm",
     "additive_attention",
     "additive_attention_backward",
     "alibi_bias",
     "alibi_slopes",
+    "average_checkpoints",
+    "blockwise_attention",
+    "blockwise_attention_backward",
     "causal_mask",
+    "clip_gradients",
     "combine_masks",
+    "cross_entropy",
+    "cross_entropy_backward",
+    "draw_features",
     "dropout",
     "dropout_backward",
+    "global_mask",
+    "layer_norm",
+    "layer_norm_backward",
     "linear",
     "linear_backward",
+    "linformer_attention",
+    "merge_heads",
+    "noam_rate",
     "padding_mask",
+    "performer_attention",
+    "rms_norm",
+    "rms_norm_backward",
     "rotary",
     "rotary_backward",
     "scaled_dot_product_attention",
@@ -58,4 +115,7 @@ __all__ = [
     "sinusoidal_encoding",
     "softmax",
     "softmax_backward",
+    "split_heads",
+    "strided_mask",
+    "window_mask",
 ]

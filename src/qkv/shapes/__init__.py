@@ -4,6 +4,12 @@ A message names the call, the expected symbols with their values, what came, and
 a concept; `core` holds what they share.
 """
 
+from qkv.shapes.add_norm import (
+    check_add_norm,
+    check_eps,
+    check_norm,
+    check_residual,
+)
 from qkv.shapes.attention import (
     check_additive,
     check_attention,
@@ -25,6 +31,13 @@ from qkv.shapes.core import (
     kind,
     listed,
 )
+from qkv.shapes.efficient import (
+    check_features,
+    check_kept_blocks,
+    check_key_mask,
+    check_positions,
+    check_projections,
+)
 from qkv.shapes.layers import (
     check_choice,
     check_count,
@@ -35,11 +48,28 @@ from qkv.shapes.layers import (
     check_state,
     check_width,
 )
+from qkv.shapes.multi_head import (
+    check_entry,
+    check_merge,
+    check_multi_head,
+    check_reorder,
+    check_split,
+    head_sizes,
+)
 from qkv.shapes.positional import (
     check_alibi,
     check_encoding,
     check_places,
     check_rotary,
+)
+from qkv.shapes.training import (
+    check_checkpoints,
+    check_counted,
+    check_loss_gradient,
+    check_number,
+    check_optimizer,
+    check_target,
+    check_targets,
 )
 
 __all__ = [
@@ -47,29 +77,51 @@ __all__ = [
     "Array",
     "axes_of",
     "broadcast",
+    "check_add_norm",
     "check_additive",
     "check_alibi",
     "check_attention",
     "check_axis",
     "check_causal",
+    "check_checkpoints",
     "check_choice",
     "check_count",
+    "check_counted",
     "check_encoding",
+    "check_entry",
+    "check_eps",
+    "check_features",
     "check_floats",
     "check_gradient",
     "check_gradient_of",
     "check_ids",
     "check_input",
     "check_kept",
+    "check_kept_blocks",
+    "check_key_mask",
+    "check_loss_gradient",
     "check_mask",
     "check_masks",
+    "check_merge",
+    "check_multi_head",
+    "check_norm",
+    "check_number",
+    "check_optimizer",
     "check_places",
+    "check_positions",
+    "check_projections",
+    "check_reorder",
+    "check_residual",
     "check_rotary",
     "check_shape",
     "check_share",
     "check_softmax_gradient",
+    "check_split",
     "check_state",
+    "check_target",
+    "check_targets",
     "check_width",
+    "head_sizes",
     "kind",
     "listed",
 ]

@@ -1,5 +1,12 @@
 """The torch room: the same names and calls as `qkv.numpy`; autograd takes the backward's place."""
 
+from qkv.torch.add_norm import (
+    AddNorm,
+    LayerNorm,
+    RMSNorm,
+    layer_norm,
+    rms_norm,
+)
 from qkv.torch.attention import (
     additive_attention,
     scaled_dot_product_attention,
@@ -8,6 +15,15 @@ from qkv.torch.attention import (
 from qkv.torch.dropout import (
     Dropout,
     dropout,
+)
+from qkv.torch.efficient import (
+    blockwise_attention,
+    draw_features,
+    global_mask,
+    linformer_attention,
+    performer_attention,
+    strided_mask,
+    window_mask,
 )
 from qkv.torch.layer import (
     Layer,
@@ -21,6 +37,12 @@ from qkv.torch.masks import (
     combine_masks,
     padding_mask,
 )
+from qkv.torch.multi_head import (
+    KeyValueCache,
+    MultiHeadAttention,
+    merge_heads,
+    split_heads,
+)
 from qkv.torch.positional import (
     LearnedPositions,
     alibi_bias,
@@ -28,22 +50,52 @@ from qkv.torch.positional import (
     rotary,
     sinusoidal_encoding,
 )
+from qkv.torch.training import (
+    Adam,
+    AdamW,
+    average_checkpoints,
+    clip_gradients,
+    cross_entropy,
+    noam_rate,
+)
 
 __all__ = [
+    "Adam",
+    "AdamW",
+    "AddNorm",
     "Dropout",
+    "KeyValueCache",
     "Layer",
+    "LayerNorm",
     "LearnedPositions",
     "Linear",
+    "MultiHeadAttention",
+    "RMSNorm",
     "additive_attention",
     "alibi_bias",
     "alibi_slopes",
+    "average_checkpoints",
+    "blockwise_attention",
     "causal_mask",
+    "clip_gradients",
     "combine_masks",
+    "cross_entropy",
+    "draw_features",
     "dropout",
+    "global_mask",
+    "layer_norm",
     "linear",
+    "linformer_attention",
+    "merge_heads",
+    "noam_rate",
     "padding_mask",
+    "performer_attention",
+    "rms_norm",
     "rotary",
     "scaled_dot_product_attention",
     "sinusoidal_encoding",
     "softmax",
+    "split_heads",
+    "strided_mask",
+    "window_mask",
 ]

@@ -1,0 +1,93 @@
+"""What training refuses: targets, rates, norms and checkpoints."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from qkv.shapes.core import Array, check_floats, check_shape, kind, listed
+from qkv.shapes.layers import check_share, check_state
+
+
+def check_number(
+    call: str, name: str, value: object, least: float = 0.0, *, above: bool = False
+) -> None:
+    """Refuse what is no number of at least `least`, or no number above it; NaN is none."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not (value > least if above else value >= least):  # type: ignore[operator]
+        bound = f"above {least:g}" if above else f"of at least {least:g}"
+        raise ValueError(f"{call}: {name} must be a number {bound}, got {value!r}")
+
+
+def check_targets(call: str, logits: Array, targets: Array, label_smoothing: float) -> None:
+    """Refuse logits and targets that do not fit, and a smoothing that is no share."""
+    check_floats(call, logits=logits)
+    if not logits.shape or not logits.shape[-1]:
+        mend = "one score for each word of the vocabulary"
+        raise ValueError(f"{call}: logits must be (..., V), got {listed(logits.shape)}: {mend}")
+    if not hasattr(targets, "shape") or not kind(targets).startswith(("int", "uint")):
+        mend = "pass token ids"
+        raise ValueError(f"{call}: targets must be an integer array, got {kind(targets)}: {mend}")
+    mend = "one target for each row of logits"
+    check_shape(call, "targets", targets, ("like logits but V",), tuple(logits.shape[:-1]), mend)
+    check_share(call, "label_smoothing", label_smoothing, "0 smooths nothing")
+
+
+def check_target(call: str, target: int, at: tuple[int, ...], V: int) -> None:
+    """Refuse a target that is no token of the vocabulary; `at` says where it stands."""
+    if not 0 <= target < V:
+        mend = "pass its ignore_index, or check the vocabulary"
+        raise ValueError(
+            f"{call}: targets must be in [0, {V}), got {target} at {listed(at)}: {mend}"
+        )
+
+
+def check_counted(call: str, counted: int, targets: Array, ignore_index: int | None) -> None:
+    """Refuse a batch without one target that counts: its mean would be 0 / 0."""
+    if not counted:
+        came = listed(targets.shape)
+        words = f"are all ignore_index = {ignore_index}" if math.prod(targets.shape) else "are none"
+        mend = "leave this batch out"
+        raise ValueError(f"{call}: targets {came} {words}, so that no mean exists: {mend}")
+
+
+def check_loss_gradient(call: str, dout: Any) -> None:
+    """Refuse an upstream gradient that is no single number."""
+    if getattr(dout, "shape", ()) != () or not hasattr(dout, "__float__"):
+        came = listed(dout.shape) if hasattr(dout, "shape") else type(dout).__name__
+        raise ValueError(f"{call}: dout must be one number, as the loss is, got {came}")
+
+
+def check_optimizer(
+    call: str, layer: Any, lr: float, betas: tuple[float, float], eps: float, weight_decay: float
+) -> None:
+    """Refuse what has no parameters, and constants outside their ranges."""
+    if not hasattr(layer, "named_parameters"):
+        raise ValueError(f"{call}: layer must be a Layer, got {type(layer).__name__}")
+    if next(iter(layer.named_parameters()), None) is None:
+        raise ValueError(
+            f"{call}: layer must have parameters, got {type(layer).__name__} with none"
+        )
+    check_number(call, "lr", lr)
+    if not isinstance(betas, Sequence) or len(betas) != 2:
+        raise ValueError(f"{call}: betas must be two numbers, got {betas!r}")
+    for n, beta in enumerate(betas):
+        check_share(call, f"betas[{n}]", beta, "0 forgets at once")
+    check_number(call, "eps", eps)
+    check_number(call, "weight_decay", weight_decay)
+
+
+def check_checkpoints(call: str, states: Sequence[Mapping[str, Array]]) -> None:
+    """Refuse no states at all, and states that differ in names, shapes or dtypes."""
+    if not states:
+        raise ValueError(f"{call}: states must be at least one state, got none")
+    wanted = {name: tuple(value.shape) for name, value in states[0].items()}
+    for n, state in enumerate(states):
+        here = f"{call}: states[{n}]"
+        check_state(here, wanted, {name: tuple(value.shape) for name, value in state.items()})
+        for name, value in state.items():
+            check_floats(here, **{name: value})
+            if value.dtype != states[0][name].dtype:
+                raise ValueError(
+                    f"{here}: {name} must be {kind(states[0][name])} as in the first, "
+                    f"got {kind(value)}: convert it"
+                )

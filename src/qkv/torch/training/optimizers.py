@@ -1,0 +1,110 @@
+"""Adam: steps as long as the gradient has been steady, for every parameter its own."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+from qkv.shapes import check_number, check_optimizer, check_state
+
+__all__ = ["Adam", "AdamW"]
+
+
+class Adam:
+    """Step along the mean gradient m over the root of its mean square v: p −= lr · m̂ / (√v̂ + ε).
+
+    Both means forget at the rates β₁ and β₂, and begin at zero: m̂ = m / (1 − β₁ᵗ) sets that right.
+    The steps are those of torch.optim, which stands ready as `optimizer`.
+
+    Args:
+        layer: whose parameters move along their gradients; one that two places share moves once.
+        lr: learning rate, unless `step` is given another.
+        betas: β₁ and β₂, in [0, 1).
+        eps: ε, keeps a step finite where there has been no gradient.
+        weight_decay: λ; adds λ p to the gradient, an L2 penalty.
+    Raises:
+        ValueError: the layer has no parameters, or a constant is out of its range.
+    Source: Kingma and Ba 2015, algorithm 1.
+    """
+
+    kind: type[torch.optim.Adam] | type[torch.optim.AdamW] = torch.optim.Adam
+
+    def __init__(
+        self,
+        layer: nn.Module,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+    ) -> None:
+        check_optimizer(type(self).__name__, layer, lr, betas, eps, weight_decay)
+        self.lr = lr
+        self.steps = 0
+        self.parameters = {name: p for name, p in layer.named_parameters() if p.requires_grad}
+        self.optimizer = self.kind(self.parameters.values(), lr, betas, eps, weight_decay)
+
+    def step(self, lr: float | None = None) -> None:
+        """Move every parameter once, in place; the gradients stay.
+
+        Args:
+            lr: of this step alone, such as `noam_rate` gives; None is the one of the start.
+        """
+        lr = self.lr if lr is None else lr
+        check_number(f"{type(self).__name__}.step", "lr", lr)
+        self.steps += 1
+        for parameter in self.parameters.values():
+            if parameter.grad is None:  # torch.optim would leave it out; here it has no gradient, 0
+                parameter.grad = torch.zeros_like(parameter)
+        for group in self.optimizer.param_groups:
+            group["lr"] = lr
+        self.optimizer.step()
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """Copies of "step", "m.NAME" and "v.NAME": with the parameters, all that goes on needs."""
+        state = {"step": torch.tensor(float(self.steps), dtype=torch.float64)}
+        for short, long in (("m", "exp_avg"), ("v", "exp_avg_sq")):
+            for name, parameter in self.parameters.items():
+                means = self.optimizer.state.get(parameter, {})
+                value = means.get(long, torch.zeros_like(parameter))
+                state[f"{short}.{name}"] = value.detach().clone()
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
+        """Go on where another of the same parameters stopped.
+
+        Raises:
+            ValueError: something is missing, unknown, or of another shape; it is named.
+        """
+        check_state(
+            f"{type(self).__name__}.load_state_dict",
+            {name: tuple(value.shape) for name, value in self.state_dict().items()},
+            {name: tuple(value.shape) for name, value in state.items()},
+        )
+        self.steps = int(state["step"])
+        for name, parameter in self.parameters.items():
+            means: dict[str, Tensor] = {"step": torch.tensor(float(self.steps))}
+            for short, long in (("m", "exp_avg"), ("v", "exp_avg_sq")):
+                means[long] = torch.empty_like(parameter).copy_(state[f"{short}.{name}"]).detach()
+            self.optimizer.state[parameter] = means
+
+
+class AdamW(Adam):
+    """Adam whose weights shrink beside the step, not through it: first p −= lr · λ · p.
+
+    Args:
+        layer, lr, betas, eps: as for Adam.
+        weight_decay: λ.
+    Source: Loshchilov and Hutter 2019, algorithm 2.
+    """
+
+    kind = torch.optim.AdamW
+
+    def __init__(
+        self,
+        layer: nn.Module,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.01,
+    ) -> None:
+        super().__init__(layer, lr, betas, eps, weight_decay)
