@@ -1,0 +1,214 @@
+"""Attention in several heads, each of which looks for something else."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from qkv.numpy.attention.scaled_dot_product import (
+    scaled_dot_product_attention,
+    scaled_dot_product_attention_backward,
+)
+from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.layer import Layer
+from qkv.numpy.linear import Linear
+from qkv.numpy.masks import Bools
+from qkv.numpy.multi_head.cache import KeyValueCache
+from qkv.numpy.multi_head.heads import merge_heads, split_heads
+from qkv.numpy.positional import rotary, rotary_backward
+from qkv.shapes import check_gradient_of, check_multi_head, head_sizes
+
+__all__ = ["MultiHeadAttention"]
+
+
+class MultiHeadAttention(Layer):
+    """Attention in n_heads parts of the width, mixed by one projection: Concat(head₁ …) W_O.
+
+    Args:
+        d_model: width of x, of the memory and of the output.
+        n_heads: number of heads.
+        d_k: width of a head's queries and keys; None means d_model / n_heads.
+        d_v: width of a head's values; None means d_k.
+        bias: add one to each of the four projections.
+        n_kv_heads: number of heads of keys and values, each of which serves n_heads / n_kv_heads
+            heads of queries in turn; None means n_heads, and 1 is multi-query attention.
+        rotary: turn queries and keys by their positions.
+        rng: draws the weights; None is a generator of its own.
+        dtype: of the parameters, and so of what the layer takes.
+    Raises:
+        ValueError: the sizes do not fit together.
+    Source: Vaswani et al. 2017, section 3.2.2; Shazeer 2019 (multi-query); Ainslie et al. 2023
+        (grouped); Su et al. 2021 (rotary).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_k: int | None = None,
+        d_v: int | None = None,
+        bias: bool = True,
+        *,
+        n_kv_heads: int | None = None,
+        rotary: bool = False,
+        rng: np.random.Generator | None = None,
+        dtype: DTypeLike = np.float32,
+    ) -> None:
+        super().__init__()
+        d_k, d_v, n_kv_heads = head_sizes(
+            "MultiHeadAttention", d_model, n_heads, d_k, d_v, n_kv_heads, rotary
+        )
+        self.sizes = d_model, n_heads, n_kv_heads, d_k, d_v
+        self.rotary = rotary
+        rng = rng or np.random.default_rng()
+        # The paper's n_heads matrices, d_model × d_k each, stand side by side in one.
+        self.w_q = Linear(d_model, n_heads * d_k, bias, rng=rng, dtype=dtype)
+        self.w_k = Linear(d_model, n_kv_heads * d_k, bias, rng=rng, dtype=dtype)
+        self.w_v = Linear(d_model, n_kv_heads * d_v, bias, rng=rng, dtype=dtype)
+        self.w_o = Linear(n_heads * d_v, d_model, bias, rng=rng, dtype=dtype)
+
+    def __call__(
+        self,
+        x: Floats,
+        memory: Floats | None = None,
+        *,
+        mask: Bools | None = None,
+        bias: Floats | None = None,
+        causal: bool = False,
+        need_weights: bool = False,
+        cache: KeyValueCache | None = None,
+    ) -> tuple[Floats, Floats | None]:
+        """Let each token of x attend to x itself, or to a memory.
+
+        Args:
+            x: (B, T, d_model), which asks.
+            memory: (B, S, d_model), which answers; None means x.
+            mask: bool, broadcast to (B, H, T, S); True = may attend.
+            bias: float, broadcast to (B, H, T, S); added to the scores, and taken as given: the
+                backward computes no gradient for it.
+            causal: hide the keys after each query. The queries are the last T of the S positions.
+            need_weights: also return the weights of each head.
+            cache: keys and values of the tokens before x, to which those of x are added, so that S
+                counts them all; or those of the memory, which are computed in the first call only.
+                In eval mode.
+        Returns:
+            (B, T, d_model), and the (B, H, T, S) weights or None.
+        Raises:
+            ValueError: something does not fit; the cache is then as before.
+        """
+        weight = self.w_q.params["weight"]
+        check_multi_head(
+            "MultiHeadAttention",
+            x,
+            memory,
+            mask,
+            bias,
+            cache,
+            parameter=weight,
+            sizes=self.sizes,
+            causal=causal,
+            rotary=self.rotary,
+            training=self.training,
+        )
+        _, n_heads, n_kv_heads, _, _ = self.sizes
+        start = 0 if cache is None or memory is not None else cache.length
+        q = split_heads(self.w_q(x), n_heads)  # (B, H, T, d_k)
+        if self.rotary:
+            q = rotary(q, _positions(q, start))
+        k, v = self._keys_and_values(x, memory, cache, start)  # (B, n_kv_heads, S, d_k), (…, d_v)
+        # Heads that share their keys get an axis of their own, along which nothing is copied.
+        k, v = _shared(k, n_heads), _shared(v, n_heads)  # (B, n_kv_heads, G, S, d_k), (…, d_v)
+        q, mask, bias = (_grouped(a, n_kv_heads) for a in (q, mask, bias))
+        mixed, weights = scaled_dot_product_attention(
+            q,
+            k,
+            v,
+            mask=mask,
+            bias=bias,
+            causal=causal,
+            need_weights=need_weights or self.training,
+        )  # (B, n_kv_heads, G, T, d_v), (B, n_kv_heads, G, T, S)
+        self.save(q, k, v, mask, bias, causal, weights, memory is None)
+        out = self.w_o(merge_heads(_ungrouped(mixed)))  # (B, T, d_model)
+        return out, _ungrouped(weights) if need_weights and weights is not None else None
+
+    def _keys_and_values(
+        self, x: Floats, memory: Floats | None, cache: KeyValueCache | None, start: int
+    ) -> tuple[Floats, Floats]:
+        """(B, n_kv_heads, S, d_k) keys and (B, n_kv_heads, S, d_v) values, computed or cached."""
+        if cache is not None and cache.complete:
+            assert cache.keys is not None  # for the type checker
+            assert cache.values is not None
+            return cache.keys, cache.values
+        n_kv_heads = self.sizes[2]
+        source = x if memory is None else memory
+        k = split_heads(self.w_k(source), n_kv_heads)  # (B, n_kv_heads, S, d_k)
+        v = split_heads(self.w_v(source), n_kv_heads)  # (B, n_kv_heads, S, d_v)
+        if self.rotary:
+            k = rotary(k, _positions(k, start))
+        if cache is None:
+            return k, v
+        return cache.append(k, v) if memory is None else cache.fill(k, v)
+
+    def backward(self, dout: Floats) -> tuple[Floats, Floats | None]:
+        """Push a gradient through the latest call; adds to the gradients of the projections.
+
+        Args:
+            dout: (B, T, d_model) gradient with respect to the output.
+        Returns:
+            dx, and dmemory or, where x was its own memory, None.
+        Raises:
+            ValueError: dout is not shaped like the output, or no call in training mode is left.
+        """
+        q, k, v, mask, bias, causal, weights, of_itself = self.saved()
+        d_model, n_heads, n_kv_heads, _, _ = self.sizes
+        check_gradient_of("MultiHeadAttention.backward", dout, (len(q), q.shape[3], d_model))
+        dmixed = split_heads(self.w_o.backward(dout), n_heads)  # (B, H, T, d_v)
+        dq, dk, dv, _ = scaled_dot_product_attention_backward(
+            _grouped(dmixed, n_kv_heads),
+            q,
+            k,
+            v,
+            mask=mask,
+            bias=bias,
+            causal=causal,
+            weights=weights,
+        )
+        dq = _ungrouped(dq)  # (B, H, T, d_k)
+        # A head of keys has served several heads of queries: their gradients add.
+        dk, dv = dk.sum(2), dv.sum(2)  # (B, n_kv_heads, S, d_k), (B, n_kv_heads, S, d_v)
+        if self.rotary:
+            dq = rotary_backward(dq, _positions(dq, 0))
+            dk = rotary_backward(dk, _positions(dk, 0))
+        dx = self.w_q.backward(merge_heads(dq))  # (B, T, d_model)
+        dmemory = self.w_k.backward(merge_heads(dk))  # (B, S, d_model)
+        dmemory += self.w_v.backward(merge_heads(dv))
+        return (dx + dmemory, None) if of_itself else (dx, dmemory)
+
+
+def _positions(x: Floats, start: int) -> NDArray[np.int64]:
+    """Where the tokens of (…, T, d) stand when the first stands at `start`."""
+    return np.arange(start, start + x.shape[-2])  # (T,)
+
+
+def _grouped(x: Any, n_kv_heads: int) -> Any:
+    """(…, H, T, S) to (…, n_kv_heads, G, T, S): together the G heads that share their keys.
+
+    Heads that a mask or bias leaves to broadcasting stay so.
+    """
+    if x is None or x.ndim < 3:
+        return x
+    *lead, H, T, S = x.shape
+    return x.reshape(*lead, *((1, 1) if H == 1 else (n_kv_heads, H // n_kv_heads)), T, S)
+
+
+def _ungrouped(x: Floats) -> Floats:
+    """(B, n_kv_heads, G, T, d) to (B, H, T, d)."""
+    B, n_kv_heads, G, T, d = x.shape
+    return x.reshape(B, n_kv_heads * G, T, d)
+
+
+def _shared(x: Floats, n_heads: int) -> Floats:
+    """(B, n_kv_heads, S, d) to (B, n_kv_heads, G, S, d), without a copy."""
+    B, n_kv_heads, S, d = x.shape
+    return np.broadcast_to(x[:, :, None], (B, n_kv_heads, n_heads // n_kv_heads, S, d))

@@ -1,0 +1,156 @@
+"""Attention in several heads, each of which looks for something else."""
+
+import torch
+from torch import Tensor
+
+from qkv.shapes import check_multi_head, head_sizes
+from qkv.torch.attention.scaled_dot_product import scaled_dot_product_attention
+from qkv.torch.layer import Layer
+from qkv.torch.linear import Linear
+from qkv.torch.multi_head.cache import KeyValueCache
+from qkv.torch.multi_head.heads import merge_heads, split_heads
+from qkv.torch.positional import rotary
+
+__all__ = ["MultiHeadAttention"]
+
+
+class MultiHeadAttention(Layer):
+    """Attention in n_heads parts of the width, mixed by one projection: Concat(head₁ …) W_O.
+
+    Args:
+        d_model: width of x, of the memory and of the output.
+        n_heads: number of heads.
+        d_k: width of a head's queries and keys; None means d_model / n_heads.
+        d_v: width of a head's values; None means d_k.
+        bias: add one to each of the four projections.
+        n_kv_heads: number of heads of keys and values, each of which serves n_heads / n_kv_heads
+            heads of queries in turn; None means n_heads, and 1 is multi-query attention.
+        rotary: turn queries and keys by their positions.
+        rng: draws the weights; None is torch's own generator.
+        dtype, device: of the parameters.
+    Raises:
+        ValueError: the sizes do not fit together.
+    Source: Vaswani et al. 2017, section 3.2.2; Shazeer 2019 (multi-query); Ainslie et al. 2023
+        (grouped); Su et al. 2021 (rotary).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_k: int | None = None,
+        d_v: int | None = None,
+        bias: bool = True,
+        *,
+        n_kv_heads: int | None = None,
+        rotary: bool = False,
+        rng: torch.Generator | None = None,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
+        super().__init__()
+        d_k, d_v, n_kv_heads = head_sizes(
+            "MultiHeadAttention", d_model, n_heads, d_k, d_v, n_kv_heads, rotary
+        )
+        self.sizes = d_model, n_heads, n_kv_heads, d_k, d_v
+        self.rotary = rotary
+        # The paper's n_heads matrices, d_model × d_k each, stand side by side in one.
+        self.w_q = Linear(d_model, n_heads * d_k, bias, rng=rng, dtype=dtype, device=device)
+        self.w_k = Linear(d_model, n_kv_heads * d_k, bias, rng=rng, dtype=dtype, device=device)
+        self.w_v = Linear(d_model, n_kv_heads * d_v, bias, rng=rng, dtype=dtype, device=device)
+        self.w_o = Linear(n_heads * d_v, d_model, bias, rng=rng, dtype=dtype, device=device)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        causal: bool = False,
+        need_weights: bool = False,
+        cache: KeyValueCache | None = None,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Let each token of x attend to x itself, or to a memory.
+
+        Args:
+            x: (B, T, d_model), which asks.
+            memory: (B, S, d_model), which answers; None means x.
+            mask: bool, broadcast to (B, H, T, S); True = may attend.
+            bias: float, broadcast to (B, H, T, S); added to the scores.
+            causal: hide the keys after each query. The queries are the last T of the S positions.
+            need_weights: also return the weights of each head; False takes the fused kernel.
+            cache: keys and values of the tokens before x, to which those of x are added, so that S
+                counts them all; or those of the memory, which are computed in the first call only.
+                In eval mode.
+        Returns:
+            (B, T, d_model), and the (B, H, T, S) weights or None.
+        Raises:
+            ValueError: something does not fit; the cache is then as before.
+        """
+        check_multi_head(
+            "MultiHeadAttention",
+            x,
+            memory,
+            mask,
+            bias,
+            cache,
+            parameter=None if _converts(x) else self.w_q.weight,
+            sizes=self.sizes,
+            causal=causal,
+            rotary=self.rotary,
+            training=self.training,
+        )
+        n_heads = self.sizes[1]
+        start = 0 if cache is None or memory is not None else cache.length
+        q = split_heads(self.w_q(x), n_heads)  # (B, H, T, d_k)
+        if self.rotary:
+            q = rotary(q, _positions(q, start))
+        k, v = self._keys_and_values(x, memory, cache, start)  # (B, n_kv_heads, S, d_k), (…, d_v)
+        mixed, weights = scaled_dot_product_attention(
+            q,
+            _shared(k, n_heads),
+            _shared(v, n_heads),
+            mask=mask,
+            bias=None if bias is None else bias.to(q.dtype),
+            causal=causal,
+            need_weights=need_weights,
+        )  # (B, H, T, d_v), (B, H, T, S)
+        return self.w_o(merge_heads(mixed)), weights  # (B, T, d_model)
+
+    def _keys_and_values(
+        self, x: Tensor, memory: Tensor | None, cache: KeyValueCache | None, start: int
+    ) -> tuple[Tensor, Tensor]:
+        """(B, n_kv_heads, S, d_k) keys and (B, n_kv_heads, S, d_v) values, computed or cached."""
+        if cache is not None and cache.complete:
+            assert cache.keys is not None  # for the type checker
+            assert cache.values is not None
+            return cache.keys, cache.values
+        n_kv_heads = self.sizes[2]
+        source = x if memory is None else memory
+        k = split_heads(self.w_k(source), n_kv_heads)  # (B, n_kv_heads, S, d_k)
+        v = split_heads(self.w_v(source), n_kv_heads)  # (B, n_kv_heads, S, d_v)
+        if self.rotary:
+            k = rotary(k, _positions(k, start))
+        if cache is None:
+            return k, v
+        return cache.append(k, v) if memory is None else cache.fill(k, v)
+
+
+def _converts(x: Tensor) -> bool:
+    """Whether autocast chooses the dtypes; some devices, such as meta, have none to ask about."""
+    kind = x.device.type if isinstance(x, Tensor) else "cpu"
+    return torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+
+
+def _positions(x: Tensor, start: int) -> Tensor:
+    """Where the tokens of (…, T, d) stand when the first stands at `start`."""
+    return torch.arange(start, start + x.shape[-2], device=x.device)  # (T,)
+
+
+def _shared(x: Tensor, n_heads: int) -> Tensor:
+    """(B, n_kv_heads, S, d) to (B, H, S, d): each head once for each of those that share it."""
+    B, n_kv_heads, S, d = x.shape
+    # The fused kernel knows no axis of groups, so where heads are shared this is a copy.
+    shared = x[:, :, None].expand(B, n_kv_heads, n_heads // n_kv_heads, S, d)
+    return shared.flatten(1, 2)  # (B, H, S, d)
