@@ -1,0 +1,195 @@
+"""Layer norm and RMS norm: keep every vector in size, whatever came before."""
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.layer import Layer
+from qkv.shapes import check_count, check_eps, check_gradient_of, check_input, check_norm
+
+__all__ = [
+    "LayerNorm",
+    "RMSNorm",
+    "layer_norm",
+    "layer_norm_backward",
+    "rms_norm",
+    "rms_norm_backward",
+]
+
+
+def layer_norm(x: Floats, weight: Floats, bias: Floats, eps: float = 1e-5) -> Floats:
+    """Give each vector mean 0 and variance 1: (x − mean) / √(variance + ε) · weight + bias.
+
+    The variance is the biased one, Σ (x − mean)² / d_model.
+
+    Args:
+        x: (..., d_model).
+        weight, bias: (d_model,).
+        eps: ε, which keeps a vector of equal numbers from dividing by zero.
+    Returns:
+        Shaped and typed like x; half precision is computed in float32.
+    Raises:
+        ValueError: x, weight, bias or eps do not fit together.
+    Source: Ba, Kiros and Hinton 2016, eq. 4.
+    """
+    check_norm("layer_norm", x, eps, weight=weight, bias=bias)
+    normal, _ = _standardised(x, eps)  # (..., d_model)
+    return (normal * weight + bias).astype(x.dtype, copy=False)
+
+
+def _standardised(x: Floats, eps: float) -> tuple[Floats, Floats]:
+    """Vectors of mean 0 and variance 1, and the (..., 1) factors that made them so."""
+    x = _wide(x)
+    centred = x - x.mean(-1, keepdims=True)
+    factor = 1 / np.sqrt((centred * centred).mean(-1, keepdims=True) + eps)  # (..., 1)
+    return centred * factor, factor
+
+
+def _wide(x: Floats) -> Floats:
+    """At least float32: in half precision the square of 256 is infinite."""
+    return x.astype(np.result_type(x.dtype, np.float32), copy=False)
+
+
+def _sum_of_rows(x: Floats) -> Floats:
+    """Parameters are shared by all vectors, so their gradients add up."""
+    total: Floats = x.sum(tuple(range(x.ndim - 1)))  # (d_model,)
+    return total
+
+
+def layer_norm_backward(
+    dout: Floats, x: Floats, weight: Floats, eps: float = 1e-5
+) -> tuple[Floats, Floats, Floats]:
+    """Push a gradient through `layer_norm`; n is the normalised x, g = dout · weight.
+
+    dx = (g − mean g − n · mean(g · n)) / √(variance + ε): moving x along a vector of equal numbers,
+    or along n, changes nothing, so no gradient is left in either direction.
+
+    Args:
+        dout: (..., d_model) gradient with respect to the output.
+        x, weight, eps: as the forward took them.
+    Returns:
+        dx, dweight = Σ dout · n and dbias = Σ dout.
+    Raises:
+        ValueError: dout, x, weight or eps do not fit together.
+    """
+    check_norm("layer_norm_backward", x, eps, weight=weight)
+    check_gradient_of("layer_norm_backward", dout, x.shape)
+    normal, factor = _standardised(x, eps)  # (..., d_model), (..., 1)
+    dout = _wide(dout)
+    dnormal = dout * weight  # (..., d_model)
+    along = (dnormal * normal).mean(-1, keepdims=True)  # (..., 1)
+    dx = factor * (dnormal - dnormal.mean(-1, keepdims=True) - normal * along)
+    dweight, dbias = _sum_of_rows(dout * normal), _sum_of_rows(dout)  # (d_model,)
+    return dx.astype(x.dtype, copy=False), dweight.astype(x.dtype), dbias.astype(x.dtype)
+
+
+def rms_norm(x: Floats, weight: Floats, eps: float = 1e-5) -> Floats:
+    """Give each vector mean square 1: x / √(mean x² + ε) · weight.
+
+    Args:
+        x: (..., d_model).
+        weight: (d_model,).
+        eps: ε, which keeps a vector of zeros from dividing by zero.
+    Returns:
+        Shaped and typed like x; half precision is computed in float32.
+    Raises:
+        ValueError: x, weight or eps do not fit together.
+    Source: Zhang and Sennrich 2019, eq. 4; ε is not theirs, and stands inside the root.
+    """
+    check_norm("rms_norm", x, eps, weight=weight)
+    normal, _ = _of_mean_square_one(x, eps)  # (..., d_model)
+    return (normal * weight).astype(x.dtype, copy=False)
+
+
+def _of_mean_square_one(x: Floats, eps: float) -> tuple[Floats, Floats]:
+    """Vectors of mean square 1, and the (..., 1) factors that made them so."""
+    x = _wide(x)
+    factor = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + eps)  # (..., 1)
+    return x * factor, factor
+
+
+def rms_norm_backward(
+    dout: Floats, x: Floats, weight: Floats, eps: float = 1e-5
+) -> tuple[Floats, Floats]:
+    """Push a gradient through `rms_norm`: that of `layer_norm` without its mean.
+
+    Returns:
+        dx = (g − n · mean(g · n)) / √(mean x² + ε) and dweight = Σ dout · n.
+    Raises:
+        ValueError: dout, x, weight or eps do not fit together.
+    """
+    check_norm("rms_norm_backward", x, eps, weight=weight)
+    check_gradient_of("rms_norm_backward", dout, x.shape)
+    normal, factor = _of_mean_square_one(x, eps)  # (..., d_model), (..., 1)
+    dout = _wide(dout)
+    dnormal = dout * weight  # (..., d_model)
+    dx = factor * (dnormal - normal * (dnormal * normal).mean(-1, keepdims=True))
+    return dx.astype(x.dtype, copy=False), _sum_of_rows(dout * normal).astype(x.dtype)
+
+
+class LayerNorm(Layer):
+    """`layer_norm` with a weight, one at first, and a bias, zero at first.
+
+    Args:
+        d_model: width of the vectors.
+        eps: ε, inside the root.
+        dtype: of the parameters, and so of what the layer takes.
+    Raises:
+        ValueError: d_model is no positive whole number, or eps is not above 0.
+    """
+
+    def __init__(self, d_model: int, eps: float = 1e-5, *, dtype: DTypeLike = np.float32) -> None:
+        super().__init__()
+        check_count("LayerNorm", d_model=d_model)
+        check_eps("LayerNorm", eps)
+        self.eps = eps
+        self.add("weight", np.ones(d_model, dtype))
+        self.add("bias", np.zeros(d_model, dtype))
+
+    def __call__(self, x: Floats) -> Floats:
+        """x: (..., d_model) -> the same shape."""
+        check_input("LayerNorm", x, "d_model", self.params["weight"])
+        self.save(x)
+        return layer_norm(x, self.params["weight"], self.params["bias"], self.eps)
+
+    def backward(self, dout: Floats) -> Floats:
+        """dout: (..., d_model) -> dx; adds to the gradients of weight and bias."""
+        (x,) = self.saved()
+        check_gradient_of("LayerNorm.backward", dout, x.shape)
+        dx, dweight, dbias = layer_norm_backward(dout, x, self.params["weight"], self.eps)
+        self.grads["weight"] += dweight
+        self.grads["bias"] += dbias
+        return dx
+
+
+class RMSNorm(Layer):
+    """`rms_norm` with a weight, one at first.
+
+    Args:
+        d_model: width of the vectors.
+        eps: ε, inside the root.
+        dtype: of the parameter, and so of what the layer takes.
+    Raises:
+        ValueError: d_model is no positive whole number, or eps is not above 0.
+    """
+
+    def __init__(self, d_model: int, eps: float = 1e-5, *, dtype: DTypeLike = np.float32) -> None:
+        super().__init__()
+        check_count("RMSNorm", d_model=d_model)
+        check_eps("RMSNorm", eps)
+        self.eps = eps
+        self.add("weight", np.ones(d_model, dtype))
+
+    def __call__(self, x: Floats) -> Floats:
+        """x: (..., d_model) -> the same shape."""
+        check_input("RMSNorm", x, "d_model", self.params["weight"])
+        self.save(x)
+        return rms_norm(x, self.params["weight"], self.eps)
+
+    def backward(self, dout: Floats) -> Floats:
+        """dout: (..., d_model) -> dx; adds to the gradient of the weight."""
+        (x,) = self.saved()
+        check_gradient_of("RMSNorm.backward", dout, x.shape)
+        dx, dweight = rms_norm_backward(dout, x, self.params["weight"], self.eps)
+        self.grads["weight"] += dweight
+        return dx
