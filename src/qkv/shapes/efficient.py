@@ -1,0 +1,71 @@
+"""What attention for long texts refuses: patterns, projections, features, and masks."""
+
+import operator
+from collections.abc import Iterable
+
+from qkv.shapes.core import Array, axes_of, broadcast, check_floats, check_shape, listed
+
+
+def check_positions(call: str, positions: Iterable[int], S: int) -> tuple[int, ...]:
+    """The positions as plain numbers; refuse what is no sequence of positions of the text."""
+    try:
+        found = tuple(map(operator.index, positions))
+    except TypeError:
+        raise ValueError(
+            f"{call}: positions must be whole numbers, got {positions!r}: one is written (0,)"
+        ) from None
+    for position in found:
+        if not 0 <= position < S:
+            raise ValueError(
+                f"{call}: positions must lie in [0, {S}), got {position}: count from the first key"
+            )
+    return found
+
+
+def check_key_mask(call: str, q: Array, k: Array, mask: Array | None, mend: str) -> None:
+    """Refuse a mask that hides a key from some queries and not from others."""
+    sizes = (*q.shape[:-2], 1, k.shape[-2])
+    if mask is not None and broadcast(mask.shape, sizes) != sizes:
+        names = listed((*axes_of(q), "1", "S"))
+        raise ValueError(
+            f"{call}: mask must broadcast to {names} = {listed(sizes)}, "
+            f"got {listed(mask.shape)}: {mend}"
+        )
+
+
+def check_projections(call: str, k: Array, e: Array, f: Array) -> None:
+    """Refuse projections of the sequence axis that do not fit the keys and one another."""
+    check_floats(call, k=k, e=e, f=f)
+    S = k.shape[-2]
+    check_shape(call, "e", e, ("S", "r"), (S, "r"), "its rows are the S positions of k")
+    r = e.shape[1]
+    if r == 0:
+        raise ValueError(f"{call}: r must be at least 1, got e = {listed(e.shape)}: project to one")
+    check_shape(call, "f", f, ("S", "r"), (S, r), "e and f make r rows of S positions")
+
+
+def check_features(call: str, q: Array, features: Array, scale: float | None) -> None:
+    """Refuse directions that are not as wide as the queries, and a scale that has no root."""
+    check_floats(call, q=q, features=features)
+    d_k = q.shape[-1]
+    mend = "draw them with draw_features(d_k, n_features)"
+    check_shape(call, "features", features, ("d_k", "n_features"), (d_k, "n_features"), mend)
+    if features.shape[1] == 0:
+        came = listed(features.shape)
+        raise ValueError(f"{call}: n_features must be at least 1, got features = {came}: {mend}")
+    if scale is not None and not scale > 0:
+        raise ValueError(
+            f"{call}: scale must be above 0, got {scale!r}: its root scales queries and keys"
+        )
+
+
+def check_kept_blocks(call: str, q: Array, v: Array, out: Array | None, lse: Array | None) -> None:
+    """Refuse an output or log-sum-exp that are not of this forward call."""
+    names, mend = axes_of(q), "pass the forward's own"
+    check_floats(call, q=q, out=out)
+    check_floats(call, lse=lse)  # in half precision it is wider than q
+    if out is not None:
+        sizes = (*q.shape[:-1], v.shape[-1])
+        check_shape(call, "out", out, (*names, "T", "d_v"), sizes, mend)
+    if lse is not None:
+        check_shape(call, "lse", lse, (*names, "T"), tuple(q.shape[:-1]), mend)

@@ -1,0 +1,102 @@
+"""Exact attention without its (T, S) weights: blocks of scores, and a softmax that runs along."""
+
+import math
+
+import torch
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from qkv.shapes import check_attention, check_count
+from qkv.torch.efficient.blocks import score_blocks
+
+__all__ = ["blockwise_attention"]
+
+
+def blockwise_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+    causal: bool = False,
+    scale: float | None = None,
+    block: int = 128,
+) -> tuple[Tensor, Tensor]:
+    """Mix values as `scaled_dot_product_attention` does, never holding more than a block of scores.
+
+    Along the keys it keeps each query's peak m, the sum Σ exp(s − m) and the mix Σ exp(s − m) v; a
+    higher peak m′ shrinks both sums by exp(m − m′). Autograd keeps no scores, but makes those of a
+    block of queries again. The fused kernel does this too, on chip: where speed counts, take it.
+
+    Args:
+        q, k, v, mask, bias, causal, scale: as `scaled_dot_product_attention` takes them.
+        block: queries, and keys, at a time.
+    Returns:
+        (B, H, T, d_v) mixed values, and lse (B, H, T), log Σ exp of each query's scores: at least
+        float32. A query that may attend to no key gets zeros and −∞.
+    Raises:
+        ValueError: shapes or dtypes do not fit together, or block is no positive whole number.
+    Source: Milakov and Gimelshein 2018 (online softmax); Rabe and Staats 2021; Dao et al. 2022
+        (FlashAttention), algorithm 1.
+    """
+    check_attention("blockwise_attention", q, k, v, mask, bias, causal=causal)
+    check_count("blockwise_attention", block=block)
+    T, S = q.shape[-2], k.shape[-2]
+    shape = (*q.shape[:-1], S)
+    masks = None if mask is None else mask.expand(shape)  # a view: nothing is copied
+    biases = None if bias is None else bias.expand(shape)
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    outs, lses = [], []
+    for start in range(0, max(T, 1), block):
+        stop = min(start + block, T)
+        rows = slice(start, stop)
+        out, lse = checkpoint(
+            _some_queries,
+            q[..., rows, :],
+            k,
+            v,
+            None if masks is None else masks[..., rows, :],
+            None if biases is None else biases[..., rows, :],
+            torch.arange(start, stop, device=q.device)[:, None] + S - T if causal else None,
+            scale,
+            block,
+            S - T + stop if causal else S,
+            use_reentrant=False,
+            preserve_rng_state=False,
+        )
+        outs.append(out)
+        lses.append(lse)
+    return torch.cat(outs, -2), torch.cat(lses, -1)  # (B, H, T, d_v), (B, H, T)
+
+
+def _some_queries(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    masks: Tensor | None,
+    biases: Tensor | None,
+    places: Tensor | None,
+    scale: float,
+    block: int,
+    seen: int,
+) -> tuple[Tensor, Tensor]:
+    """The output and log-sum-exp of some queries, which see no key from `seen` on."""
+    wide = torch.promote_types(q.dtype, torch.float32)  # sums outgrow half precision
+    lowest = torch.finfo(wide).min
+    peak = torch.full_like(q[..., :1], lowest, dtype=wide)  # (B, H, R, 1)
+    total = torch.zeros_like(peak)  # (B, H, R, 1)
+    # The mix of no keys: zeros, through which gradients can flow even where there are no keys.
+    mixed = ((q @ k[..., :0, :].mT) @ v[..., :0, :]).to(wide)  # (B, H, R, d_v)
+    for cols, scores in score_blocks(q.to(wide) * scale, k, masks, biases, places, block, seen):
+        # A peak only keeps exp in range; it cancels, so no gradient has to go through it.
+        higher = torch.maximum(peak, scores.detach().amax(-1, keepdim=True))
+        weights = torch.exp(scores - higher)  # (B, H, R, C)
+        shrink = torch.exp(peak - higher)
+        total = total * shrink + weights.sum(-1, keepdim=True)
+        mixed = mixed * shrink + weights @ v[..., cols, :].to(weights.dtype)
+        peak = higher
+    empty = total == 0
+    total = total.masked_fill(empty, 1)  # the logarithm of 0 would have a NaN gradient
+    lse = (peak + total.log()).masked_fill(empty, -torch.inf).squeeze(-1)  # (B, H, R)
+    return (mixed / total).to(q.dtype), lse
