@@ -38,6 +38,10 @@ from qkv.shapes.efficient import (
     check_positions,
     check_projections,
 )
+from qkv.shapes.feed_forward import (
+    check_feed_forward,
+    check_gelu,
+)
 from qkv.shapes.layers import (
     check_choice,
     check_count,
@@ -91,7 +95,9 @@ __all__ = [
     "check_entry",
     "check_eps",
     "check_features",
+    "check_feed_forward",
     "check_floats",
+    "check_gelu",
     "check_gradient",
     "check_gradient_of",
     "check_ids",

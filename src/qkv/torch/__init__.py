@@ -25,6 +25,12 @@ from qkv.torch.efficient import (
     strided_mask,
     window_mask,
 )
+from qkv.torch.feed_forward import (
+    FeedForward,
+    gelu,
+    relu,
+    silu,
+)
 from qkv.torch.layer import (
     Layer,
 )
@@ -64,6 +70,7 @@ __all__ = [
     "AdamW",
     "AddNorm",
     "Dropout",
+    "FeedForward",
     "KeyValueCache",
     "Layer",
     "LayerNorm",
@@ -82,6 +89,7 @@ __all__ = [
     "cross_entropy",
     "draw_features",
     "dropout",
+    "gelu",
     "global_mask",
     "layer_norm",
     "linear",
@@ -90,9 +98,11 @@ __all__ = [
     "noam_rate",
     "padding_mask",
     "performer_attention",
+    "relu",
     "rms_norm",
     "rotary",
     "scaled_dot_product_attention",
+    "silu",
     "sinusoidal_encoding",
     "softmax",
     "split_heads",

@@ -39,13 +39,13 @@ def layer_norm(x: Floats, weight: Floats, bias: Floats, eps: float = 1e-5) -> Fl
 
 def _standardised(x: Floats, eps: float) -> tuple[Floats, Floats]:
     """Vectors of mean 0 and variance 1, and the (..., 1) factors that made them so."""
-    x = _wide(x)
+    x = wide(x)
     centred = x - x.mean(-1, keepdims=True)
     factor = 1 / np.sqrt((centred * centred).mean(-1, keepdims=True) + eps)  # (..., 1)
     return centred * factor, factor
 
 
-def _wide(x: Floats) -> Floats:
+def wide(x: Floats) -> Floats:
     """At least float32: in half precision the square of 256 is infinite."""
     return x.astype(np.result_type(x.dtype, np.float32), copy=False)
 
@@ -75,7 +75,7 @@ def layer_norm_backward(
     check_norm("layer_norm_backward", x, eps, weight=weight)
     check_gradient_of("layer_norm_backward", dout, x.shape)
     normal, factor = _standardised(x, eps)  # (..., d_model), (..., 1)
-    dout = _wide(dout)
+    dout = wide(dout)
     dnormal = dout * weight  # (..., d_model)
     along = (dnormal * normal).mean(-1, keepdims=True)  # (..., 1)
     dx = factor * (dnormal - dnormal.mean(-1, keepdims=True) - normal * along)
@@ -103,7 +103,7 @@ def rms_norm(x: Floats, weight: Floats, eps: float = 1e-5) -> Floats:
 
 def _of_mean_square_one(x: Floats, eps: float) -> tuple[Floats, Floats]:
     """Vectors of mean square 1, and the (..., 1) factors that made them so."""
-    x = _wide(x)
+    x = wide(x)
     factor = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + eps)  # (..., 1)
     return x * factor, factor
 
@@ -121,7 +121,7 @@ def rms_norm_backward(
     check_norm("rms_norm_backward", x, eps, weight=weight)
     check_gradient_of("rms_norm_backward", dout, x.shape)
     normal, factor = _of_mean_square_one(x, eps)  # (..., d_model), (..., 1)
-    dout = _wide(dout)
+    dout = wide(dout)
     dnormal = dout * weight  # (..., d_model)
     dx = factor * (dnormal - normal * (dnormal * normal).mean(-1, keepdims=True))
     return dx.astype(x.dtype, copy=False), _sum_of_rows(dout * normal).astype(x.dtype)
