@@ -83,12 +83,14 @@ def test_parameters_go_to_torch_and_back(nests):
 
 def test_what_is_copied_is_not_shared(nests):
     layer, module = nests
-    for state in (state_of(layer), state_of(module), state_of(state_of(layer))):
-        before = {name: value.copy() for name, value in state.items()}
-        to_torch(NumpyNest(np.random.default_rng(3)), module)
-        for _, value in layer.named_parameters():
-            value += 1
-        same(state, before)
+    source = layer.state_dict()
+    states = state_of(layer), state_of(module), state_of(source)
+    before = [{name: value.copy() for name, value in state.items()} for state in states]
+    to_torch(NumpyNest(np.random.default_rng(3)), module)
+    for _, value in (*layer.named_parameters(), *source.items()):
+        value += 1
+    for state, copy in zip(states, before, strict=True):
+        same(state, copy)
     to_torch(layer, module)
     before = state_of(module)
     for _, value in layer.named_parameters():

@@ -54,7 +54,8 @@ def state_of(model: Layer | nn.Module | Mapping[str, NDArray[Any]]) -> State:
             raise ValueError(
                 f"state_of: {name} must be an array of numbers, got {kind(value)}: {mend}"
             )
-    return {name: value.copy() for name, value in model.items()}
+    # Row by row: safetensors writes memory as it lies, and so would mix up a turned array.
+    return {name: value.copy(order="C") for name, value in model.items()}
 
 
 def to_torch(layer: Layer | Mapping[str, NDArray[Any]], module: nn.Module) -> None:
@@ -108,9 +109,7 @@ def save_state(
         ImportError: safetensors is not installed.
     """
     _, safetensors_numpy = _safetensors()
-    # safetensors writes the memory of an array as it lies, and so would mix up a turned one.
-    state = {name: np.array(value, order="C") for name, value in state_of(model).items()}
-    data = safetensors_numpy.save(state)
+    data = safetensors_numpy.save(state_of(model))
     path = Path(path)
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
