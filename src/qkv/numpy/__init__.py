@@ -32,6 +32,11 @@ from qkv.numpy.efficient import (
     strided_mask,
     window_mask,
 )
+from qkv.numpy.embedding import (
+    Embedding,
+    embedding,
+    embedding_backward,
+)
 from qkv.numpy.feed_forward import (
     FeedForward,
     gelu,
@@ -83,6 +88,7 @@ __all__ = [
     "AdamW",
     "AddNorm",
     "Dropout",
+    "Embedding",
     "FeedForward",
     "KeyValueCache",
     "Layer",
@@ -106,6 +112,8 @@ __all__ = [
     "draw_features",
     "dropout",
     "dropout_backward",
+    "embedding",
+    "embedding_backward",
     "gelu",
     "gelu_backward",
     "global_mask",

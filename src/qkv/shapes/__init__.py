@@ -38,6 +38,12 @@ from qkv.shapes.efficient import (
     check_positions,
     check_projections,
 )
+from qkv.shapes.embedding import (
+    check_embedding,
+    check_in_table,
+    check_table,
+    check_tokens,
+)
 from qkv.shapes.feed_forward import (
     check_feed_forward,
     check_gelu,
@@ -91,6 +97,7 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_counted",
+    "check_embedding",
     "check_encoding",
     "check_entry",
     "check_eps",
@@ -101,6 +108,7 @@ __all__ = [
     "check_gradient",
     "check_gradient_of",
     "check_ids",
+    "check_in_table",
     "check_input",
     "check_kept",
     "check_kept_blocks",
@@ -124,8 +132,10 @@ __all__ = [
     "check_softmax_gradient",
     "check_split",
     "check_state",
+    "check_table",
     "check_target",
     "check_targets",
+    "check_tokens",
     "check_width",
     "head_sizes",
     "kind",

@@ -25,6 +25,10 @@ from qkv.torch.efficient import (
     strided_mask,
     window_mask,
 )
+from qkv.torch.embedding import (
+    Embedding,
+    embedding,
+)
 from qkv.torch.feed_forward import (
     FeedForward,
     gelu,
@@ -70,6 +74,7 @@ __all__ = [
     "AdamW",
     "AddNorm",
     "Dropout",
+    "Embedding",
     "FeedForward",
     "KeyValueCache",
     "Layer",
@@ -89,6 +94,7 @@ __all__ = [
     "cross_entropy",
     "draw_features",
     "dropout",
+    "embedding",
     "gelu",
     "global_mask",
     "layer_norm",

@@ -1,0 +1,98 @@
+"""From token ids to vectors, and back to a score for each token by the same table."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from qkv.shapes import check_embedding, check_in_table, check_table, check_tokens
+from qkv.torch.layer import Layer, check_layer_input
+
+__all__ = ["Embedding", "embedding"]
+
+
+def embedding(ids: Tensor, table: Tensor, scale: float = 1.0) -> Tensor:
+    """Look up each token's vector: table[ids] · scale.
+
+    Args:
+        ids: (...), ints in [0, vocab_size).
+        table: (vocab_size, d_model).
+        scale: √d_model in the paper.
+    Returns:
+        (..., d_model), typed like the table.
+    Raises:
+        ValueError: ids or table do not fit; an id out of range is named with its place.
+    Source: Vaswani et al. 2017, section 3.4.
+    """
+    check_tokens("embedding", ids)
+    check_table("embedding", table)
+    return F.embedding(_in_table("embedding", ids, table), table) * scale  # (..., d_model)
+
+
+def _in_table(call: str, ids: Tensor, table: Tensor) -> Tensor:
+    """Token ids as int64, each of which stands for a row of the table."""
+    ids = ids.long()
+    # Values are not known while a graph is traced; outside, a GPU has to be waited for.
+    if not torch.compiler.is_compiling():
+        check_in_table(call, ids, table.shape[0])
+    return ids
+
+
+class Embedding(nn.Embedding, Layer):
+    """A table of token vectors; `project` scores each token by it, with the weights tied.
+
+    Args:
+        vocab_size: number of tokens.
+        d_model: width of the vectors.
+        pad_id: the token that fills short sentences up: its row is zero and gets no gradient, not
+            from looking up and not from `project`. None has no such token.
+        scale: multiply by √d_model, so that rows of length about 1 give entries of about 1.
+        rng: draws the table, N(0, 1/d_model); None is torch's own generator.
+        dtype, device: of the table.
+    Raises:
+        ValueError: a size is no positive whole number, or pad_id is no token.
+    Source: Vaswani et al. 2017, section 3.4; tying: Press and Wolf 2017.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        pad_id: int | None = None,
+        scale: bool = True,
+        *,
+        rng: torch.Generator | None = None,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
+        check_embedding(vocab_size, d_model, pad_id)
+        self.rng = rng
+        super().__init__(vocab_size, d_model, pad_id, device=device, dtype=dtype)
+        self.pad_id = pad_id
+        self.scale = math.sqrt(d_model) if scale else 1.0
+
+    def reset_parameters(self) -> None:
+        with torch.no_grad():
+            self.weight.normal_(0, 1 / math.sqrt(self.embedding_dim), generator=self.rng)
+            if self.padding_idx is not None:
+                self.weight[self.padding_idx] = 0
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """ids: (...) -> (..., d_model)."""
+        check_tokens("Embedding", ids)
+        ids = _in_table("Embedding", ids, self.weight)
+        return F.embedding(ids, self.weight, self.pad_id) * self.scale  # (..., d_model)
+
+    def project(self, x: Tensor) -> Tensor:
+        """Score every token by its likeness to a vector: x tableᵀ.
+
+        x: (..., d_model) -> (..., vocab_size).
+        """
+        check_layer_input("Embedding.project", x, "d_model", self.weight.T)
+        logits = F.linear(x, self.weight)  # (..., vocab_size)
+        if self.pad_id is not None:
+            # The row of padding is a constant: its score is written once more, without the row.
+            row = self.weight[self.pad_id : self.pad_id + 1].detach()  # (1, d_model)
+            logits[..., self.pad_id : self.pad_id + 1] = F.linear(x, row)
+        return logits
