@@ -264,7 +264,7 @@ def test_the_rooms_agree_or_refuse_in_the_same_words(data):
         (lambda r, to: r.AddNorm(5, dropout=1.0), "AddNorm: dropout must be a number in [0, 1)"),
         (
             lambda r, to: r.AddNorm(5)(to(np.ones((2, 5), np.float32)), lambda x: x[:1]),
-            "AddNorm: sublayer(x) must be (like x,) = (2, 5), got (1, 5): "
+            "AddNorm: sublayer(x) must be like x = (2, 5), got (1, 5): "
             "x is added to it, entry by entry",
         ),
     ],

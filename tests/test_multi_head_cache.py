@@ -183,17 +183,7 @@ def test_gradients_flow_through_a_cache_of_torch():
     close(torch.autograd.grad(torch.cat(outs, 1), x, dout)[0], expected)
 
 
-MOVING = pytest.param(
-    None,
-    marks=pytest.mark.xfail(
-        raises=torch._dynamo.exc.Unsupported,
-        strict=True,
-        reason="check_causal asks a traced length whether it has __index__",
-    ),
-)
-
-
-@pytest.mark.parametrize("dynamic", [False, MOVING])
+@pytest.mark.parametrize("dynamic", [False, None])
 @torch.no_grad()
 def test_decoding_compiles_whole(dynamic):
     torch.compiler.reset()

@@ -31,7 +31,9 @@ def check_masks(call: str, *masks: Array) -> None:
 
 def check_causal(call: str, T: int, S: int) -> None:
     """Refuse more queries than keys, and sizes that are no counts."""
-    if not (hasattr(T, "__index__") and hasattr(S, "__index__") and T >= 0):
+    # isinstance first: a compiler traces a length as an int, and cannot be asked for attributes.
+    whole = all(isinstance(n, int) or hasattr(n, "__index__") for n in (T, S))
+    if not (whole and T >= 0):
         raise ValueError(f"{call}: T and S must be counts, got {T} and {S}: pass len(tokens)")
     if T > S:
         mend = "the queries are the last T of the S positions"
@@ -63,14 +65,14 @@ def check_attention(
     `width` is the symbol for the width of a query: "d_k" where the keys must share it.
     """
     check_floats(call, q=q, k=k, v=v, bias=bias)
-    came = listed(q.shape)
+    # Shapes become words only in an error: a compiler cannot make text of a length that varies.
     if len(q.shape) < 2:
         mend = "one query is a sequence of one, q[None, :]"
-        raise ValueError(f"{call}: q must be (..., T, {width}), got {came}: {mend}")
+        raise ValueError(f"{call}: q must be (..., T, {width}), got {listed(q.shape)}: {mend}")
     *axes, T, d = q.shape
     if d == 0:
         mend = "check W_q's output width"
-        raise ValueError(f"{call}: {width} must be at least 1, got q = {came}: {mend}")
+        raise ValueError(f"{call}: {width} must be at least 1, got q = {listed(q.shape)}: {mend}")
     names = axes_of(q)
 
     def mend_for(x: Array, mend: str) -> str:

@@ -53,12 +53,16 @@ def check_shape(
     sizes: tuple[int | str, ...],
     mend: str,
 ) -> None:
-    """Refuse x unless its shape is `sizes`; a string among them stands for any size."""
+    """Refuse x unless its shape is `sizes`; a string among them stands for any size.
+
+    One symbol such as "like x" stands for a whole shape.
+    """
     fits = len(x.shape) == len(sizes) and all(
         isinstance(size, str) or size == came for size, came in zip(sizes, x.shape, strict=True)
     )
     if not fits:
-        expected = f"{listed(symbols)} = {listed(sizes)}"
+        words = symbols[0] if symbols[0:1] and symbols[0].startswith("like ") else listed(symbols)
+        expected = f"{words} = {listed(sizes)}"
         raise ValueError(f"{call}: {name} must be {expected}, got {listed(x.shape)}: {mend}")
 
 

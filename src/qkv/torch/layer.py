@@ -36,7 +36,12 @@ def check_layer_input(call: str, x: Tensor, symbol: str, parameter: Tensor) -> N
     Raises:
         ValueError: x is not as wide as the parameter's first axis, or of another float type.
     """
-    if torch.is_autocast_enabled(x.device.type if isinstance(x, Tensor) else "cpu"):
+    if isinstance(x, Tensor) and converts(x.device.type):
         check_width(call, x, symbol, parameter.shape[0])
     else:
         check_input(call, x, symbol, parameter)
+
+
+def converts(device: str) -> bool:
+    """Whether autocast is on for a kind of device; some, such as "meta", have none."""
+    return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from qkv.shapes import check_multi_head, head_sizes
 from qkv.torch.attention.scaled_dot_product import scaled_dot_product_attention
-from qkv.torch.layer import Layer
+from qkv.torch.layer import Layer, converts
 from qkv.torch.linear import Linear
 from qkv.torch.multi_head.cache import KeyValueCache
 from qkv.torch.multi_head.heads import merge_heads, split_heads
@@ -95,7 +95,7 @@ class MultiHeadAttention(Layer):
             mask,
             bias,
             cache,
-            parameter=None if _converts(x) else self.w_q.weight,
+            parameter=None if converts(x.device.type) else self.w_q.weight,
             sizes=self.sizes,
             causal=causal,
             rotary=self.rotary,
@@ -135,12 +135,6 @@ class MultiHeadAttention(Layer):
         if cache is None:
             return k, v
         return cache.append(k, v) if memory is None else cache.fill(k, v)
-
-
-def _converts(x: Tensor) -> bool:
-    """Whether autocast chooses the dtypes; some devices, such as meta, have none to ask about."""
-    kind = x.device.type if isinstance(x, Tensor) else "cpu"
-    return torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
 
 
 def _positions(x: Tensor, start: int) -> Tensor:
