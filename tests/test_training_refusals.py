@@ -35,7 +35,7 @@ REFUSED = [
      "ignore_index = 0, so that no mean exists: leave this batch out"),
     (loss(LOGITS[:0], TARGETS[:0]), "cross_entropy: targets (0, 3) are none, "
      "so that no mean exists: leave this batch out"),
-    (loss(targets=TARGETS[0]), "cross_entropy: targets must be (like logits but V,) = (2, 3), "
+    (loss(targets=TARGETS[0]), "cross_entropy: targets must be like logits but V = (2, 3), "
      "got (3,): one target for each row of logits"),
     (loss(targets=TARGETS / 1), "cross_entropy: targets must be an integer array, got float64: "
      "pass token ids"),

@@ -1,0 +1,53 @@
+"""Which tokens may be drawn: cut the long tail of the improbable off."""
+
+import torch
+from torch import Tensor
+
+from qkv.shapes import check_next, check_top_k, check_top_p
+from qkv.torch.attention.softmax import softmax
+from qkv.torch.decoding.steps import top_mask
+
+__all__ = ["keep_top_k", "keep_top_p"]
+
+
+def keep_top_k(scores: Tensor, top_k: int) -> Tensor:
+    """Keep the k likeliest tokens, of equals the lower ids; the others get −∞.
+
+    Args:
+        scores: (..., V) log-probabilities or logits.
+        top_k: how many, at least 1; V or more keeps all.
+    Raises:
+        ValueError: scores are no float tensor, or top_k is no count.
+    Source: Fan, Lewis and Dauphin 2018, section 5.4.
+    """
+    check_next("keep_top_k", scores)
+    check_top_k("keep_top_k", top_k)
+    V = scores.shape[-1]
+    if top_k >= V:
+        return scores
+    kept = top_mask(scores.reshape(-1, V), top_k).reshape(scores.shape)  # (..., V)
+    return scores.masked_fill(~kept, -torch.inf)
+
+
+def keep_top_p(scores: Tensor, top_p: float) -> Tensor:
+    """Keep the likeliest tokens until their mass reaches p, at least one; the others get −∞.
+
+    It is the smallest such set; of equals it takes the lower ids.
+
+    Args:
+        scores: (..., V) log-probabilities or logits; their softmax is the mass.
+        top_p: p in (0, 1].
+    Raises:
+        ValueError: scores are no float tensor, or top_p is outside (0, 1].
+    Source: Holtzman et al. 2020, section 3.1.
+    """
+    check_next("keep_top_p", scores)
+    check_top_p("keep_top_p", top_p)
+    if top_p == 1:  # rounding may let the sum reach 1 too early
+        return scores
+    order = scores.argsort(dim=-1, descending=True, stable=True)  # (..., V)
+    mass = softmax(scores).gather(-1, order).cumsum(-1)  # (..., V)
+    falling = torch.ones_like(scores, dtype=torch.bool)
+    falling[..., 1:] = mass[..., :-1] < top_p  # needed, if those before have not reached p
+    kept = torch.empty_like(falling).scatter(-1, order, falling)
+    return scores.masked_fill(~kept, -torch.inf)
