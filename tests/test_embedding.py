@@ -105,17 +105,18 @@ def test_one_table_used_three_times_collects_all_its_gradients(rng, shape, pad_i
     def logits(table, source, target):
         return table.project(table(source) * 0.5 + table(target))
 
-    out = logits(module, torch.tensor(source), torch.tensor(target))
-    out.backward(torch.tensor(dout))
-    close(logits(layer, source, target), out.detach())
-    dx = layer.project_backward(dout)
-    close(dx, dout @ layer.params["weight"])
-    layer.backward(dx)
-    layer.backward(0.5 * dx)
+    for _ in range(2):  # gradients add up, over uses and over calls
+        out = logits(module, torch.tensor(source), torch.tensor(target))
+        out.backward(torch.tensor(dout))
+        close(logits(layer, source, target), out.detach())
+        dx = layer.project_backward(dout)
+        close(dx, dout @ layer.params["weight"])
+        layer.backward(dx)
+        layer.backward(0.5 * dx)
     same_gradients(layer, module)
     if pad_id is None:
         layer.eval()
-        loss = lambda: (logits(layer, source, target) * dout).sum()  # noqa: E731 (as the formula)
+        loss = lambda: 2 * (logits(layer, source, target) * dout).sum()  # noqa: E731 (as told)
         matches_differences(layer.grads["weight"], loss, layer.params["weight"])
 
 
@@ -294,6 +295,8 @@ def test_torch_embedding_works_under_autocast_and_compiled(pad_id):
         assert out.dtype == torch.bfloat16
         out.float().sum().backward()
     assert table.weight.grad.dtype == torch.float32
+    assert table.to("meta")(ids.to("meta")).shape == (2, 4, D)
+    table = qt.Embedding(V, D, pad_id)
     compiled = torch.compile(logits, backend="aot_eager", fullgraph=True)
     close(compiled(ids).detach(), logits(ids).detach(), "float32")
     dout = torch.randn(2, 4, V)

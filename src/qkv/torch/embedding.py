@@ -33,8 +33,8 @@ def embedding(ids: Tensor, table: Tensor, scale: float = 1.0) -> Tensor:
 def _in_table(call: str, ids: Tensor, table: Tensor) -> Tensor:
     """Token ids as int64, each of which stands for a row of the table."""
     ids = ids.long()
-    # Values are not known while a graph is traced; outside, a GPU has to be waited for.
-    if not torch.compiler.is_compiling():
+    # While a graph is traced, values are not known; otherwise a GPU is waited for here.
+    if not (torch.compiler.is_compiling() or ids.is_meta):
         check_in_table(call, ids, table.shape[0])
     return ids
 
