@@ -91,13 +91,28 @@ from qkv.numpy.training import (
     cross_entropy_backward,
     noam_rate,
 )
+from qkv.numpy.transformer import (
+    Decoder,
+    DecoderLayer,
+    DecoderOnly,
+    DecodingState,
+    Encoder,
+    EncoderLayer,
+    Transformer,
+)
 
 __all__ = [
     "Adam",
     "AdamW",
     "AddNorm",
+    "Decoder",
+    "DecoderLayer",
+    "DecoderOnly",
+    "DecodingState",
     "Dropout",
     "Embedding",
+    "Encoder",
+    "EncoderLayer",
     "FeedForward",
     "KeyValueCache",
     "Layer",
@@ -106,6 +121,7 @@ __all__ = [
     "Linear",
     "MultiHeadAttention",
     "RMSNorm",
+    "Transformer",
     "additive_attention",
     "additive_attention_backward",
     "alibi_bias",

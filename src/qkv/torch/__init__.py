@@ -77,13 +77,28 @@ from qkv.torch.training import (
     cross_entropy,
     noam_rate,
 )
+from qkv.torch.transformer import (
+    Decoder,
+    DecoderLayer,
+    DecoderOnly,
+    DecodingState,
+    Encoder,
+    EncoderLayer,
+    Transformer,
+)
 
 __all__ = [
     "Adam",
     "AdamW",
     "AddNorm",
+    "Decoder",
+    "DecoderLayer",
+    "DecoderOnly",
+    "DecodingState",
     "Dropout",
     "Embedding",
+    "Encoder",
+    "EncoderLayer",
     "FeedForward",
     "KeyValueCache",
     "Layer",
@@ -92,6 +107,7 @@ __all__ = [
     "Linear",
     "MultiHeadAttention",
     "RMSNorm",
+    "Transformer",
     "additive_attention",
     "alibi_bias",
     "alibi_slopes",

@@ -1,0 +1,19 @@
+"""The whole Transformer: layers, stacks, both kinds of model, and decoding token by token."""
+
+from qkv.numpy.transformer.decoder import Decoder
+from qkv.numpy.transformer.decoder_layer import DecoderLayer
+from qkv.numpy.transformer.decoder_only import DecoderOnly
+from qkv.numpy.transformer.decoding import DecodingState
+from qkv.numpy.transformer.encoder import Encoder
+from qkv.numpy.transformer.encoder_decoder import Transformer
+from qkv.numpy.transformer.encoder_layer import EncoderLayer
+
+__all__ = [
+    "Decoder",
+    "DecoderLayer",
+    "DecoderOnly",
+    "DecodingState",
+    "Encoder",
+    "EncoderLayer",
+    "Transformer",
+]

@@ -1,0 +1,145 @@
+"""A layer of the decoder: every token looks back, then at the source, then thinks."""
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from qkv.numpy.add_norm import AddNorm
+from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.feed_forward import FeedForward
+from qkv.numpy.layer import Layer
+from qkv.numpy.masks import Bools
+from qkv.numpy.multi_head import MultiHeadAttention
+from qkv.numpy.transformer.caches import LayerCaches
+from qkv.numpy.transformer.weights import Weights, gather
+from qkv.shapes import check_memory
+
+__all__ = ["DecoderLayer"]
+
+
+class DecoderLayer(Layer):
+    """Causal self-attention, attention to a memory, and the feed-forward part, each in Add & Norm.
+
+    Args:
+        d_model, n_heads, d_ff: widths and number of heads.
+        dropout: the share of what each sub-layer adds that is left out while training. The weights
+            of attention and the inside of the feed-forward part have none, as in the paper.
+        activation: "relu", "gelu" or "swiglu".
+        norm: "layer" or "rms".
+        placement: "post" or "pre".
+        bias: in the projections of attention.
+        cross_attention: False leaves out the attention to a memory, as models of one text do.
+        d_k, d_v, n_kv_heads: as `MultiHeadAttention` takes them, for both attentions.
+        rotary: turn queries and keys of self-attention by their positions.
+        rng: draws the parameters, and what dropout keeps; None is a generator of its own.
+        dtype: of the parameters, and so of what the layer takes.
+    Raises:
+        ValueError: the sizes do not fit together, or a word is unknown.
+    Source: Vaswani et al. 2017, section 3.1; without a memory: Liu et al. 2018, section 4.2.3.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        dropout: float = 0.0,
+        activation: str = "relu",
+        norm: str = "layer",
+        placement: str = "post",
+        bias: bool = True,
+        cross_attention: bool = True,
+        *,
+        d_k: int | None = None,
+        d_v: int | None = None,
+        n_kv_heads: int | None = None,
+        rotary: bool = False,
+        rng: np.random.Generator | None = None,
+        dtype: DTypeLike = np.float32,
+    ) -> None:
+        super().__init__()
+        rng = rng or np.random.default_rng()
+        around = d_model, placement, dropout, norm
+        heads = d_model, n_heads, d_k, d_v, bias
+        self.self_attention = MultiHeadAttention(
+            *heads, n_kv_heads=n_kv_heads, rotary=rotary, rng=rng, dtype=dtype
+        )
+        self.self_attention_add_norm = AddNorm(*around, rng=rng, dtype=dtype)
+        self.cross_attention: MultiHeadAttention | None = None
+        if cross_attention:
+            self.cross_attention = MultiHeadAttention(
+                *heads, n_kv_heads=n_kv_heads, rng=rng, dtype=dtype
+            )
+            self.cross_attention_add_norm = AddNorm(*around, rng=rng, dtype=dtype)
+        self.feed_forward = FeedForward(d_model, d_ff, activation, rng=rng, dtype=dtype)
+        self.feed_forward_add_norm = AddNorm(*around, rng=rng, dtype=dtype)
+
+    def __call__(
+        self,
+        x: Floats,
+        memory: Floats | None = None,
+        *,
+        mask: Bools | None = None,
+        memory_mask: Bools | None = None,
+        bias: Floats | None = None,
+        weights: Weights | None = None,
+        caches: LayerCaches | None = None,
+    ) -> Floats:
+        """Let the tokens of a text look back, and at another text.
+
+        Args:
+            x: (B, T, d_model).
+            memory: (B, S, d_model), what the encoder gave; None without cross-attention.
+            mask: bool, broadcast to (B, H, T, T); True = may attend, if it does not come later.
+            memory_mask: bool, broadcast to (B, H, T, S); True = may attend.
+            bias: float, broadcast to (B, H, T, T); added to the scores of self-attention.
+            weights: a dict to put "self_attention", (B, H, T, T), and "cross_attention",
+                (B, H, T, S), into.
+            caches: what the tokens before x have left; in eval mode. The last axis of mask and bias
+                then counts those tokens too.
+        Returns:
+            (B, T, d_model).
+        Raises:
+            ValueError: memory is missing, or there is nothing to attend to it.
+        """
+        check_memory("DecoderLayer", self.cross_attention is not None, memory)
+        needed = weights is not None
+
+        def look_back(x: Floats) -> Floats:
+            cache = None if caches is None else caches.self_attention
+            out, seen = self.self_attention(
+                x, mask=mask, bias=bias, causal=True, need_weights=needed, cache=cache
+            )
+            gather(weights, "self_attention", seen)
+            return out
+
+        def look_across(x: Floats) -> Floats:
+            assert self.cross_attention is not None  # for the type checker
+            cache = None if caches is None else caches.cross_attention
+            out, seen = self.cross_attention(
+                x, memory, mask=memory_mask, need_weights=needed, cache=cache
+            )
+            gather(weights, "cross_attention", seen)
+            return out
+
+        x = self.self_attention_add_norm(x, look_back)  # (B, T, d_model)
+        if self.cross_attention is not None:
+            x = self.cross_attention_add_norm(x, look_across)
+        return self.feed_forward_add_norm(x, self.feed_forward)
+
+    def backward(self, dout: Floats) -> tuple[Floats, Floats | None]:
+        """dout: (B, T, d_model) -> dx, and dmemory or None; adds to all parameters' gradients."""
+        dmemory = None
+
+        def across(dout: Floats) -> Floats:
+            nonlocal dmemory
+            assert self.cross_attention is not None  # for the type checker
+            dx, dmemory = self.cross_attention.backward(dout)
+            return dx
+
+        dout = self.feed_forward_add_norm.backward(dout, self.feed_forward.backward)
+        if self.cross_attention is not None:
+            dout = self.cross_attention_add_norm.backward(dout, across)
+        dx = self.self_attention_add_norm.backward(
+            dout, lambda dout: self.self_attention.backward(dout)[0]
+        )
+        return dx, dmemory

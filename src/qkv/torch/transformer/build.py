@@ -1,0 +1,47 @@
+"""The parts of a model, made as its configuration says."""
+
+from typing import Any
+
+from qkv.config import TransformerConfig
+from qkv.torch.add_norm import LayerNorm, RMSNorm
+from qkv.torch.embedding import Embedding
+from qkv.torch.linear import Linear
+from qkv.torch.transformer.decoder import Decoder
+from qkv.torch.transformer.decoder_layer import DecoderLayer
+from qkv.torch.transformer.encoder import Encoder
+from qkv.torch.transformer.encoder_layer import EncoderLayer
+from qkv.torch.transformer.output import TiedOutput
+
+__all__ = ["make_decoder", "make_embedding", "make_encoder", "make_output"]
+
+
+def make_embedding(config: TransformerConfig, vocab_size: int, **own: Any) -> Embedding:
+    """A table of this many tokens; `own` is what the parameters are drawn by, here as below."""
+    return Embedding(vocab_size, config.d_model, config.pad_id, config.scale_embedding, **own)
+
+
+def make_encoder(config: TransformerConfig, **own: Any) -> Encoder:
+    layers = [EncoderLayer(**config.layer_options, **own) for _ in range(config.n_layers)]
+    return Encoder(layers, _last_norm(config, own))
+
+
+def make_decoder(
+    config: TransformerConfig, n_layers: int, cross_attention: bool = True, **own: Any
+) -> Decoder:
+    options = {**config.layer_options, "cross_attention": cross_attention, **own}
+    layers = [DecoderLayer(**options) for _ in range(n_layers)]
+    return Decoder(layers, _last_norm(config, own))
+
+
+def make_output(config: TransformerConfig, table: Embedding, **own: Any) -> Linear | TiedOutput:
+    """A projection of its own, or the table's."""
+    if config.tie != "none":
+        return TiedOutput(table, config.output_bias, dtype=own["dtype"], device=own["device"])
+    return Linear(config.d_model, config.target_vocabulary, config.output_bias, **own)
+
+
+def _last_norm(config: TransformerConfig, own: dict[str, Any]) -> LayerNorm | RMSNorm | None:
+    if not config.ends_in_norm:
+        return None
+    norm = LayerNorm if config.norm == "layer" else RMSNorm
+    return norm(config.d_model, dtype=own["dtype"], device=own["device"])

@@ -1,0 +1,130 @@
+"""A layer of the decoder: every token looks back, then at the source, then thinks."""
+
+import torch
+from torch import Tensor
+
+from qkv.shapes import check_memory
+from qkv.torch.add_norm import AddNorm
+from qkv.torch.feed_forward import FeedForward
+from qkv.torch.layer import Layer
+from qkv.torch.multi_head import MultiHeadAttention
+from qkv.torch.transformer.caches import LayerCaches
+from qkv.torch.transformer.weights import Weights, gather
+
+__all__ = ["DecoderLayer"]
+
+
+class DecoderLayer(Layer):
+    """Causal self-attention, attention to a memory, and the feed-forward part, each in Add & Norm.
+
+    Args:
+        d_model, n_heads, d_ff: widths and number of heads.
+        dropout: the share of what each sub-layer adds that is left out while training. The weights
+            of attention and the inside of the feed-forward part have none, as in the paper.
+        activation: "relu", "gelu" or "swiglu".
+        norm: "layer" or "rms".
+        placement: "post" or "pre".
+        bias: in the projections of attention.
+        cross_attention: False leaves out the attention to a memory, as models of one text do.
+        d_k, d_v, n_kv_heads: as `MultiHeadAttention` takes them, for both attentions.
+        rotary: turn queries and keys of self-attention by their positions.
+        rng: draws the parameters, and what dropout keeps; None is torch's own generator.
+        dtype, device: of the parameters, and so of what the layer takes.
+    Raises:
+        ValueError: the sizes do not fit together, or a word is unknown.
+    Source: Vaswani et al. 2017, section 3.1; without a memory: Liu et al. 2018, section 4.2.3.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        dropout: float = 0.0,
+        activation: str = "relu",
+        norm: str = "layer",
+        placement: str = "post",
+        bias: bool = True,
+        cross_attention: bool = True,
+        *,
+        d_k: int | None = None,
+        d_v: int | None = None,
+        n_kv_heads: int | None = None,
+        rotary: bool = False,
+        rng: torch.Generator | None = None,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
+        super().__init__()
+        around = d_model, placement, dropout, norm
+        heads = d_model, n_heads, d_k, d_v, bias
+        self.self_attention = MultiHeadAttention(
+            *heads, n_kv_heads=n_kv_heads, rotary=rotary, rng=rng, dtype=dtype, device=device
+        )
+        self.self_attention_add_norm = AddNorm(*around, rng=rng, dtype=dtype, device=device)
+        self.cross_attention: MultiHeadAttention | None = None
+        if cross_attention:
+            self.cross_attention = MultiHeadAttention(
+                *heads, n_kv_heads=n_kv_heads, rng=rng, dtype=dtype, device=device
+            )
+            self.cross_attention_add_norm = AddNorm(*around, rng=rng, dtype=dtype, device=device)
+        self.feed_forward = FeedForward(
+            d_model, d_ff, activation, rng=rng, dtype=dtype, device=device
+        )
+        self.feed_forward_add_norm = AddNorm(*around, rng=rng, dtype=dtype, device=device)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        weights: Weights | None = None,
+        caches: LayerCaches | None = None,
+    ) -> Tensor:
+        """Let the tokens of a text look back, and at another text.
+
+        Args:
+            x: (B, T, d_model).
+            memory: (B, S, d_model), what the encoder gave; None without cross-attention.
+            mask: bool, broadcast to (B, H, T, T); True = may attend, if it does not come later.
+            memory_mask: bool, broadcast to (B, H, T, S); True = may attend.
+            bias: float, broadcast to (B, H, T, T); added to the scores of self-attention.
+            weights: a dict to put "self_attention", (B, H, T, T), and "cross_attention",
+                (B, H, T, S), into.
+            caches: what the tokens before x have left; in eval mode. The last axis of mask and bias
+                then counts those tokens too.
+        Returns:
+            (B, T, d_model).
+        Raises:
+            ValueError: memory is missing, or there is nothing to attend to it.
+        """
+        check_memory("DecoderLayer", self.cross_attention is not None, memory)
+        needed = weights is not None
+
+        def look_back(x: Tensor) -> Tensor:
+            cache = None if caches is None else caches.self_attention
+            out: Tensor
+            out, seen = self.self_attention(
+                x, mask=mask, bias=bias, causal=True, need_weights=needed, cache=cache
+            )
+            gather(weights, "self_attention", seen)
+            return out
+
+        def look_across(x: Tensor) -> Tensor:
+            assert self.cross_attention is not None  # for the type checker
+            cache = None if caches is None else caches.cross_attention
+            out: Tensor
+            out, seen = self.cross_attention(
+                x, memory, mask=memory_mask, need_weights=needed, cache=cache
+            )
+            gather(weights, "cross_attention", seen)
+            return out
+
+        x = self.self_attention_add_norm(x, look_back)  # (B, T, d_model)
+        if self.cross_attention is not None:
+            x = self.cross_attention_add_norm(x, look_across)
+        x = self.feed_forward_add_norm(x, self.feed_forward)
+        return x

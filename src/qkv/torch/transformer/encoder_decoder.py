@@ -1,0 +1,153 @@
+"""The Transformer of the paper: an encoder reads, a decoder writes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from qkv.config import TransformerConfig
+from qkv.shapes import check_source_mask, check_start, check_text
+from qkv.torch.layer import Layer
+from qkv.torch.masks import combine_masks, padding_mask
+from qkv.torch.transformer.build import make_decoder, make_embedding, make_encoder, make_output
+from qkv.torch.transformer.caches import LayerCaches
+from qkv.torch.transformer.decoding import DecodingState
+from qkv.torch.transformer.inputs import Inputs
+from qkv.torch.transformer.weights import Weights, empty, gather
+
+__all__ = ["Transformer"]
+
+
+class Transformer(Layer):
+    """From a source and the beginning of a target to scores for each next token.
+
+    Args:
+        config: sizes and choices.
+        rng: draws the parameters, and what dropout keeps; None is torch's own generator.
+        dtype, device: of the parameters, and of the result.
+    Source: Vaswani et al. 2017, figure 1.
+    """
+
+    def __init__(
+        self,
+        config: TransformerConfig,
+        *,
+        rng: torch.Generator | None = None,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = config
+        own: dict[str, Any] = {"rng": rng, "dtype": dtype, "device": device}
+        self.source_embedding = make_embedding(config, config.vocab_size, **own)
+        if config.tie == "all":
+            # As an attribute it would stand in the state twice.
+            self.__dict__["target_embedding"] = self.source_embedding
+        else:
+            self.target_embedding = make_embedding(config, config.target_vocabulary, **own)
+        self.source_inputs, self.target_inputs = Inputs(config, **own), Inputs(config, **own)
+        self.encoder = make_encoder(config, **own)
+        self.decoder = make_decoder(config, config.decoder_layers, **own)
+        self.output = make_output(config, self.target_embedding, **own)
+
+    def forward(
+        self,
+        source: Tensor,
+        target: Tensor,
+        *,
+        source_mask: Tensor | None = None,
+        target_mask: Tensor | None = None,
+        weights: Weights | None = None,
+    ) -> Tensor:
+        """Score each next token of the target, all of them at once.
+
+        Args:
+            source: (B, S) token ids, padded at the end.
+            target: (B, T) token ids, padded at the end; the first stands for the beginning.
+            source_mask: bool, broadcast to (B, 1, 1, S); which tokens of the source may be attended
+                to, by encoder and decoder. Those that are `pad_id` never are.
+            target_mask: bool, broadcast to (B, H, T, T); besides that none looks ahead. Padding at
+                the end comes later than all words, so it needs no mask.
+            weights: a dict to put the weights of each head into, under the name of its attention,
+                such as "decoder.layers.0.cross_attention": (B, H, T, S).
+        Returns:
+            (B, T, V) logits; those at t are about the token at t + 1.
+        Raises:
+            ValueError: texts or masks do not fit; an id that is no token is named with its place.
+        """
+        check_text("Transformer", "source", source)
+        check_text("Transformer", "target", target, source.shape[0])
+        mask = self.memory_mask(source, source_mask)
+        memory = self.encode(source, source_mask=source_mask, weights=weights)
+        return self.decode(
+            target, memory, memory_mask=mask, target_mask=target_mask, weights=weights
+        )
+
+    def memory_mask(self, source: Tensor, source_mask: Tensor | None = None) -> Tensor | None:
+        """Which tokens of the source are seen: broadcasts to (B, 1, 1, S); None means all."""
+        check_source_mask("Transformer", source_mask, source)
+        pad_id = self.config.pad_id
+        return combine_masks(None if pad_id is None else padding_mask(source, pad_id), source_mask)
+
+    def encode(
+        self, source: Tensor, *, source_mask: Tensor | None = None, weights: Weights | None = None
+    ) -> Tensor:
+        """source: (B, S) -> memory: (B, S, d_model), what the decoder attends to."""
+        check_text("Transformer.encode", "source", source)
+        mask, own = self.memory_mask(source, source_mask), empty(weights)
+        x, bias = self.source_inputs(self.source_embedding(source))  # (B, S, d_model)
+        memory: Tensor = self.encoder(x, mask=mask, bias=bias, weights=own)  # (B, S, d_model)
+        gather(weights, "encoder", own)
+        return memory
+
+    def decode(
+        self,
+        target: Tensor,
+        memory: Tensor,
+        *,
+        memory_mask: Tensor | None = None,
+        target_mask: Tensor | None = None,
+        weights: Weights | None = None,
+        caches: Sequence[LayerCaches] | None = None,
+        last: bool = False,
+    ) -> Tensor:
+        """Score each next token of the target, after a source that has been read.
+
+        Args:
+            target: (B, T) token ids.
+            memory: (B, S, d_model), what `encode` returned.
+            memory_mask: what `memory_mask` returned.
+            target_mask, weights: as for the whole model.
+            caches: what each layer has kept of the tokens before; `start` makes them.
+            last: score only what comes after the last token.
+        Returns:
+            (B, T, V) logits, or (B, 1, V) of the last.
+        """
+        check_text("Transformer.decode", "target", target)
+        own, past = empty(weights), 0 if caches is None else caches[0].self_attention.length
+        x, bias = self.target_inputs(self.target_embedding(target), past)  # (B, T, d_model)
+        x = self.decoder(
+            x,
+            memory,
+            mask=target_mask,
+            memory_mask=memory_mask,
+            bias=bias,
+            weights=own,
+            caches=caches,
+        )
+        gather(weights, "decoder", own)
+        logits: Tensor = self.output(x[:, -1:] if last else x)  # (B, T, V)
+        return logits
+
+    @torch.no_grad()
+    def start(self, source: Tensor, *, source_mask: Tensor | None = None) -> DecodingState:
+        """Read the source, and be ready to write token by token.
+
+        Raises:
+            ValueError: the model is in training mode, or source and mask do not fit.
+        """
+        check_start("Transformer.start", self.training)
+        memory = self.encode(source, source_mask=source_mask)
+        mask = self.memory_mask(source, source_mask)
+        return DecodingState(self.decode, len(self.decoder.layers), memory, mask)

@@ -1,0 +1,102 @@
+"""A layer of the encoder: every token looks at every other, then thinks about what it saw."""
+
+import torch
+from torch import Tensor
+
+from qkv.torch.add_norm import AddNorm
+from qkv.torch.feed_forward import FeedForward
+from qkv.torch.layer import Layer
+from qkv.torch.multi_head import MultiHeadAttention
+from qkv.torch.transformer.weights import Weights, gather
+
+__all__ = ["EncoderLayer"]
+
+
+class EncoderLayer(Layer):
+    """Self-attention and the feed-forward part, with Add & Norm around each.
+
+    Args:
+        d_model, n_heads, d_ff: widths and number of heads.
+        dropout: the share of what each sub-layer adds that is left out while training. The weights
+            of attention and the inside of the feed-forward part have none, as in the paper.
+        activation: "relu", "gelu" or "swiglu".
+        norm: "layer" or "rms".
+        placement: "post" or "pre".
+        bias: in the projections of attention.
+        d_k, d_v, n_kv_heads, rotary: as `MultiHeadAttention` takes them.
+        rng: draws the parameters, and what dropout keeps; None is torch's own generator.
+        dtype, device: of the parameters, and so of what the layer takes.
+    Raises:
+        ValueError: the sizes do not fit together, or a word is unknown.
+    Source: Vaswani et al. 2017, section 3.1.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        dropout: float = 0.0,
+        activation: str = "relu",
+        norm: str = "layer",
+        placement: str = "post",
+        bias: bool = True,
+        *,
+        d_k: int | None = None,
+        d_v: int | None = None,
+        n_kv_heads: int | None = None,
+        rotary: bool = False,
+        rng: torch.Generator | None = None,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
+        super().__init__()
+        around = d_model, placement, dropout, norm
+        self.self_attention = MultiHeadAttention(
+            d_model,
+            n_heads,
+            d_k,
+            d_v,
+            bias,
+            n_kv_heads=n_kv_heads,
+            rotary=rotary,
+            rng=rng,
+            dtype=dtype,
+            device=device,
+        )
+        self.self_attention_add_norm = AddNorm(*around, rng=rng, dtype=dtype, device=device)
+        self.feed_forward = FeedForward(
+            d_model, d_ff, activation, rng=rng, dtype=dtype, device=device
+        )
+        self.feed_forward_add_norm = AddNorm(*around, rng=rng, dtype=dtype, device=device)
+
+    def forward(
+        self,
+        x: Tensor,
+        *,
+        mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        weights: Weights | None = None,
+    ) -> Tensor:
+        """Let the tokens of a text look at one another.
+
+        Args:
+            x: (B, S, d_model).
+            mask: bool, broadcast to (B, H, S, S); True = may attend.
+            bias: float, broadcast to (B, H, S, S); added to the scores.
+            weights: a dict to put "self_attention" into, (B, H, S, S).
+        Returns:
+            (B, S, d_model).
+        """
+
+        def look(x: Tensor) -> Tensor:
+            out: Tensor
+            out, seen = self.self_attention(
+                x, mask=mask, bias=bias, need_weights=weights is not None
+            )
+            gather(weights, "self_attention", seen)
+            return out
+
+        x = self.self_attention_add_norm(x, look)  # (B, S, d_model)
+        x = self.feed_forward_add_norm(x, self.feed_forward)
+        return x
