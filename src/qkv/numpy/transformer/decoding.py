@@ -83,15 +83,15 @@ class DecodingState:
         self._check("ids", ids)
         return self._new(ids, weights=weights)
 
-    def reorder(self, parents: Sequence[int] | NDArray[np.integer[Any]]) -> None:
-        """Let row n go on from what was row parents[n].
+    def reorder(self, indices: Sequence[int] | NDArray[np.integer[Any]]) -> None:
+        """Let row n go on from what was row indices[n].
 
         Args:
-            parents: (N,) rows so far; N may be more or fewer than before.
+            indices: (N,) rows so far; N may be more or fewer than before.
         Raises:
-            ValueError: there is nothing yet, or a parent is no row; it is named with its position.
+            ValueError: there is nothing yet, or an index is no row; it is named with its position.
         """
-        rows = check_reorder("DecodingState.reorder", parents, self.caches[0].self_attention)
+        rows = check_reorder("DecodingState.reorder", indices, self.caches[0].self_attention)
         for cache in self.caches:
             cache.self_attention.reorder(rows)
         if self._texts is None or self.memory is None:

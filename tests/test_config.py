@@ -1,0 +1,170 @@
+"""Configurations: the paper's numbers, counts by formula and by counting, what is refused."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from models import CASES, MODELS, SMALL, build, config_of
+
+import qkv.numpy as qn
+import qkv.torch as qt
+from qkv.config import TransformerConfig, parameter_count
+
+
+def counted(room, config, model):
+    parameters = dict(build(room, config, model).named_parameters())
+    return sum(int(np.prod(tuple(value.shape))) for value in parameters.values())
+
+
+def test_the_base_model_of_the_paper():
+    """Three tables tied, 37,000 tokens: 63 million and not the 65 that table 3 gives."""
+    base = TransformerConfig(vocab_size=37_000)
+    assert (base.d_model, base.n_heads, base.d_ff, base.n_layers) == (512, 8, 2048, 6)
+    assert (base.placement, base.norm, base.activation, base.dropout) == (
+        "post",
+        "layer",
+        "relu",
+        0.1,
+    )
+    assert not base.ends_in_norm
+    assert parameter_count(base) == 63_082_496
+    assert parameter_count(dataclasses.replace(base, bias=False)) == 63_045_632
+    assert parameter_count(dataclasses.replace(base, final_norm=True)) == 63_082_496 + 4 * 512
+
+
+def test_the_smallest_gpt_2():
+    """124,439,808 parameters, as its checkpoint has: pre-norm, learned positions, tied tables."""
+    config = TransformerConfig(
+        vocab_size=50_257,
+        d_model=768,
+        n_heads=12,
+        d_ff=3072,
+        n_layers=12,
+        activation="gelu",
+        placement="pre",
+        positions="learned",
+        max_len=1024,
+    )
+    assert parameter_count(config, "decoder-only") == 124_439_808
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("case", CASES)
+def test_the_formula_counts_what_is_there(case, model):
+    config = config_of(case, model)
+    wanted = parameter_count(config, model)
+    assert counted(qn, config, model) == counted(qt, config, model) == wanted
+
+
+@st.composite
+def configurations(draw):
+    """Any configuration that fits together."""
+
+    def one_of(*values):
+        return draw(st.sampled_from(values))
+
+    groups, per_group = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    heads, d_k = groups * per_group, draw(st.integers(1, 4))
+    positions = one_of("sinusoidal", "learned", "rotary", "alibi", "none")
+    d_k += d_k % 2 if positions == "rotary" else 0
+    free = draw(st.booleans())
+    V, model = draw(st.integers(1, 9)), one_of(*MODELS)
+    tie = one_of("none", "target", "all")
+    beside = model == "encoder-decoder"
+    return model, TransformerConfig(
+        vocab_size=V,
+        target_vocab_size=draw(st.integers(1, 9)) if tie != "all" and beside else None,
+        d_model=draw(st.integers(1, 9)) if free else heads * d_k,
+        n_heads=heads,
+        n_kv_heads=one_of(None, groups),
+        d_k=d_k if free else None,
+        d_v=one_of(None, 1, 3),
+        d_ff=draw(st.integers(1, 9)),
+        n_layers=draw(st.integers(1, 3)),
+        n_decoder_layers=one_of(None, 1, 2) if beside else None,
+        activation=one_of("relu", "gelu", "swiglu"),
+        norm=one_of("layer", "rms"),
+        placement=one_of("post", "pre"),
+        final_norm=one_of(None, True, False),
+        positions=positions,
+        max_len=draw(st.integers(1, 9)),
+        tie=tie,
+        bias=draw(st.booleans()),
+        output_bias=draw(st.booleans()),
+        pad_id=one_of(None, 0),
+    )
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(configurations())
+def test_the_formula_counts_whatever_is_built(drawn):
+    model, config = drawn
+    wanted = parameter_count(config, model)
+    assert counted(qn, config, model) == counted(qt, config, model) == wanted
+
+
+def test_a_configuration_stays_as_it_is():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        TransformerConfig(vocab_size=5).d_model = 3
+    config = TransformerConfig(5, 7, tie="target", n_decoder_layers=2)
+    assert (config.target_vocabulary, config.decoder_layers) == (7, 2)
+    assert TransformerConfig(**dataclasses.asdict(config)) == config
+
+
+COUNT = "must be a whole number of at least 1"
+REFUSED = {
+    f"vocab_size {COUNT}, got 0": {"vocab_size": 0},
+    f"target_vocab_size {COUNT}, got 0": {"target_vocab_size": 0, "tie": "none"},
+    f"d_model {COUNT}, got 12.0": {"d_model": 12.0},
+    f"n_heads {COUNT}, got 0": {"n_heads": 0},
+    f"d_k {COUNT}, got 0": {"d_k": 0},
+    f"d_v {COUNT}, got 0": {"d_v": 0},
+    f"d_ff {COUNT}, got 0": {"d_ff": 0},
+    f"n_layers {COUNT}, got 0": {"n_layers": 0},
+    f"n_decoder_layers {COUNT}, got 0": {"n_decoder_layers": 0},
+    f"max_len {COUNT}, got -1": {"max_len": -1},
+    "d_model must be a multiple of n_heads = 5, got 12: "
+    "take another number of heads, or choose d_k": {"n_heads": 5},
+    "n_kv_heads must divide n_heads = 3, got 2: "
+    "each head of keys serves as many heads of queries": {"n_kv_heads": 2},
+    "d_k must be even with positions='rotary', got 3: rotary turns pairs of numbers": {
+        "positions": "rotary",
+        "n_heads": 4,
+    },
+    "dropout must be a number in [0, 1), got 1: 0 leaves nothing out": {"dropout": 1},
+    "activation must be one of 'relu', 'gelu', 'swiglu', got 'tanh'": {"activation": "tanh"},
+    "norm must be one of 'layer', 'rms', got 'batch'": {"norm": "batch"},
+    "placement must be one of 'post', 'pre', got 'both'": {"placement": "both"},
+    "positions must be one of 'sinusoidal', 'learned', 'rotary', 'alibi', 'none', got None": {
+        "positions": None
+    },
+    "layout must be one of 'interleaved', 'halves', got 'other'": {"layout": "other"},
+    "tie must be one of 'none', 'target', 'all', got True": {"tie": True},
+    "bias must be True or False, got 1": {"bias": 1},
+    "output_bias must be True or False, got None": {"output_bias": None},
+    "scale_embedding must be True or False, got 3.5": {"scale_embedding": 3.5},
+    "final_norm must be True or False, got 'pre'": {"final_norm": "pre"},
+    "target_vocab_size must be vocab_size = 17 with tie='all', got 19: one table has one "
+    "vocabulary: tie='target' leaves the source its own": {"target_vocab_size": 19},
+    "pad_id must be a whole number of at least 0, got -1": {"pad_id": -1},
+    "pad_id must be below V = 17, got 17: it is a token of each vocabulary": {"pad_id": 17},
+    "pad_id must be below V = 5, got 5: it is a token of each vocabulary": {
+        "pad_id": 5,
+        "target_vocab_size": 5,
+        "tie": "none",
+    },
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_does_not_go_together_is_refused(words):
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011 (the whole text is compared below)
+        TransformerConfig(**{**SMALL, **REFUSED[words]})
+    assert str(refusal.value) == f"TransformerConfig: {words}"
+
+
+def test_only_two_models_are_known():
+    with pytest.raises(ValueError, match="parameter_count: model must be one of 'encoder-decoder'"):
+        parameter_count(TransformerConfig(5), "encoder-only")
