@@ -250,9 +250,6 @@ def test_models_compile_whole(case, model, seen):
         assert list(found) == list(expected)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="checks in qkv.shapes make words and sets of lengths, which fixes these"
-)
 @pytest.mark.parametrize(
     ("case", "model"),
     [

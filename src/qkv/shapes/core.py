@@ -38,10 +38,12 @@ def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
     """The shape that all of these broadcast to, or None."""
     result = []
     for axis in range(-max(map(len, shapes)), 0):
-        sizes = {shape[axis] for shape in shapes if len(shape) >= -axis} - {1}
-        if len(sizes) > 1:
-            return None
-        result.append(sizes.pop() if sizes else 1)
+        result.append(1)
+        for shape in shapes:  # no set of sizes: a compiler would take a length that varies as fixed
+            if len(shape) >= -axis and shape[axis] != 1 and shape[axis] != result[-1]:
+                if result[-1] != 1:
+                    return None
+                result[-1] = shape[axis]
     return tuple(result)
 
 

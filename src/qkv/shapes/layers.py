@@ -8,8 +8,8 @@ from qkv.shapes.core import Array, check_floats, check_shape, kind, listed
 def check_count(call: str, least: int = 1, **sizes: object) -> None:
     """Refuse sizes that are no whole numbers of at least `least`."""
     for name, size in sizes.items():
-        whole = hasattr(size, "__index__") and not isinstance(size, bool)
-        if not whole or size.__index__() < least:  # type: ignore[attr-defined]
+        whole = isinstance(size, int) or hasattr(size, "__index__")
+        if not whole or isinstance(size, bool) or size < least:  # type: ignore[operator]
             raise ValueError(
                 f"{call}: {name} must be a whole number of at least {least}, got {size!r}"
             )

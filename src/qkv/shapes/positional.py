@@ -33,13 +33,15 @@ def check_rotary(call: str, x: Array, positions: Array | None, base: float, layo
     """Refuse vectors of odd width, and positions that are not one whole number for each."""
     check_floats(call, x=x)
     check_choice(call, "layout", layout, LAYOUTS)
-    came = listed(x.shape)
+    # Shapes become words only in an error: a compiler cannot make text of a length that varies.
     if len(x.shape) < 2:
         mend = "one vector is a sequence of one, x[None, :]"
-        raise ValueError(f"{call}: x must be (..., T, d), got {came}: {mend}")
+        raise ValueError(f"{call}: x must be (..., T, d), got {listed(x.shape)}: {mend}")
     if x.shape[-1] % 2 or not x.shape[-1]:
         mend = "entries turn in pairs"
-        raise ValueError(f"{call}: d must be even and at least 2, got x = {came}: {mend}")
+        raise ValueError(
+            f"{call}: d must be even and at least 2, got x = {listed(x.shape)}: {mend}"
+        )
     if isinstance(base, bool) or not isinstance(base, int | float) or not base > 0:
         raise ValueError(f"{call}: base must be a number above 0, got {base!r}: 10000 is usual")
     if positions is None:

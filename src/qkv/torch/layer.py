@@ -36,12 +36,13 @@ def check_layer_input(call: str, x: Tensor, symbol: str, parameter: Tensor) -> N
     Raises:
         ValueError: x is not as wide as the parameter's first axis, or of another float type.
     """
-    if isinstance(x, Tensor) and converts(x.device.type):
+    if converts(x):
         check_width(call, x, symbol, parameter.shape[0])
     else:
         check_input(call, x, symbol, parameter)
 
 
-def converts(device: str) -> bool:
-    """Whether autocast is on for a kind of device; some, such as "meta", have none."""
-    return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
+def converts(x: object) -> bool:
+    """Whether autocast is on where x is; some kinds of device, such as "meta", have none."""
+    kind = x.device.type if isinstance(x, Tensor) else "cpu"
+    return torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)

@@ -95,7 +95,7 @@ class MultiHeadAttention(Layer):
             mask,
             bias,
             cache,
-            parameter=None if converts(x.device.type) else self.w_q.weight,
+            parameter=None if converts(x) else self.w_q.weight,
             sizes=self.sizes,
             causal=causal,
             rotary=self.rotary,
