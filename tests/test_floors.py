@@ -86,3 +86,10 @@ def test_the_numpy_room_works_where_there_is_no_torch():
         "x = np.ones((2, 3)); print(qn.scaled_dot_product_attention(x, x, x, causal=True)[0].sum())"
     )
     assert found.stdout.strip() == "6.0", found.stderr
+
+
+def test_the_numpy_room_is_there_at_once():
+    """In 0.2 s; the best of five, because a busy machine makes the others slower."""
+    code = "import time; t = time.perf_counter(); import qkv.numpy"
+    times = [float(run(f"{code}; print(time.perf_counter() - t)").stdout) for _ in range(5)]
+    assert min(times) < 0.2, times
