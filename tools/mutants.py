@@ -1,5 +1,4 @@
-"""Plant faults in the package, one at a time: a unit test and, where one teaches it, a chapter
-must notice each.
+"""Plant faults in the package, one at a time: unit tests, and chapters that teach it, must notice.
 
     python tools/mutants.py                      every fault of tools/mutants.toml
     python tools/mutants.py --only flipped-mask  one
