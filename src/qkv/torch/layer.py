@@ -43,6 +43,5 @@ def check_layer_input(call: str, x: Tensor, symbol: str, parameter: Tensor) -> N
 
 
 def converts(x: object) -> bool:
-    """Whether autocast is on where x is; some kinds of device, such as "meta", have none."""
-    kind = x.device.type if isinstance(x, Tensor) else "cpu"
-    return torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+    """Whether autocast is on where x is; on "meta" there is none to ask about."""
+    return isinstance(x, Tensor) and not x.is_meta and torch.is_autocast_enabled(x.device.type)

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from qkv.shapes import check_attention, check_key_mask, check_projections
 from qkv.torch.attention.scaled_dot_product import scaled_dot_product_attention
+from qkv.torch.layer import converts
 
 __all__ = ["linformer_attention"]
 
@@ -56,7 +57,7 @@ def linformer_attention(
 
 def like_autocast(q: Tensor, *given: Tensor) -> list[Tensor]:
     """Parameters and products in the type of q under autocast, where types differ by right."""
-    if not torch.is_autocast_enabled(q.device.type):
+    if not converts(q):
         return list(given)
     floats = [isinstance(x, Tensor) and x.is_floating_point() for x in given]
     return [x.to(q.dtype) if ok else x for x, ok in zip(given, floats, strict=True)]
