@@ -1,4 +1,4 @@
-"""Whole models on a GPU: the numbers of the CPU, under autocast, compiled, decoding with a cache."""
+"""Whole models on a GPU: the numbers of the CPU, autocast, compilation, decoding with a cache."""
 
 import numpy as np
 import pytest

@@ -89,7 +89,10 @@ def test_the_numpy_room_works_where_there_is_no_torch():
 
 
 def test_the_numpy_room_is_there_at_once():
-    """In 0.2 s; the best of five, because a busy machine makes the others slower."""
-    code = "import time; t = time.perf_counter(); import qkv.numpy"
-    times = [float(run(f"{code}; print(time.perf_counter() - t)").stdout) for _ in range(5)]
-    assert min(times) < 0.2, times
+    """In 0.2 s; where NumPy alone takes long, in twice its time. The best of five counts."""
+
+    def seconds(module):
+        code = f"import time; t = time.process_time(); import {module}"
+        return min(float(run(f"{code}; print(time.process_time() - t)").stdout) for _ in range(5))
+
+    assert seconds("qkv.numpy") < max(0.2, 2 * seconds("numpy"))
