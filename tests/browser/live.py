@@ -21,6 +21,8 @@ CHAPTER = CHAPTERS[0]
 PATIENCE = 20_000  # ms; a kernel that starts on a busy machine
 # What jupyterlab's services write in a tab of a kernel when another tab makes widgets there.
 OTHER_TAB = "Comm not found for comm id"
+# What they throw when a kernel ends before it has told them who it is: nobody waits for the answer.
+UNANSWERED = "Canceled future for kernel_info_request"
 # Contrast (WCAG 2.2) of each element's text with all that is painted under it. Chromium writes some
 # colours as color(srgb …) and some with alpha, so a canvas does the mixing.
 CONTRAST = """(elements) => {

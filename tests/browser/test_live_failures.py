@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 
 from tests.browser.conftest import Watch
-from tests.browser.live import CHAPTER, LivePage, Reader, until
+from tests.browser.live import CHAPTER, UNANSWERED, LivePage, Reader, until
 from tests.live_server import Server, kernels, serving
 
 # What Chromium itself writes into the console when a server does not answer.
@@ -43,7 +43,7 @@ def test_a_killed_server_is_told_and_a_new_one_on_its_port(
     readers: Callable[..., Reader], mortal: Server, book: Path, private: str
 ) -> None:
     reader = readers(mortal)
-    reader.forgive(NO_ANSWER, SOCKET, "404|403")
+    reader.forgive(NO_ANSWER, SOCKET, UNANSWERED, "404|403")
     live = reader.open().start()
     first, second = live.plain()[:2]
     assert live.prints(first, "print('before')") == "before"
@@ -80,7 +80,7 @@ def test_a_server_that_ends_while_a_cell_runs(
 ) -> None:
     """As by Ctrl-C in its terminal."""
     reader = readers(mortal)
-    reader.forgive(NO_ANSWER, SOCKET, "404|403")
+    reader.forgive(NO_ANSWER, SOCKET, UNANSWERED, "404|403")
     live = reader.open().start()
     first = live.plain()[0]
     live.write(first, "import time; time.sleep(60)")
@@ -95,7 +95,7 @@ def test_a_server_that_ends_while_a_cell_runs(
 
 def test_a_connection_that_breaks_comes_back_to_the_same_kernel(reader: Reader) -> None:
     """As after a laptop's sleep."""
-    reader.forgive(SOCKET)
+    reader.forgive(SOCKET, UNANSWERED)
     live = LivePage(reader.context.new_page())
     sockets: list[WebSocketRoute] = []
 

@@ -7,14 +7,20 @@ import signal
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.live import CHAPTER, CHAPTERS, OTHER_TAB, LivePage, Reader, sessions, until
+from tests.browser.live import (
+    CHAPTER,
+    CHAPTERS,
+    OTHER_TAB,
+    UNANSWERED,
+    LivePage,
+    Reader,
+    sessions,
+    until,
+)
 from tests.live_server import Server, kernels
 
 LOOP = "while True: pass"
-# What jupyterlab's services write when a kernel restarts, and throw when it ends before it has told
-# them who it is: they ask by themselves, and nobody waits for the answer.
-SOCKET = "Connection lost, reconnecting"
-UNANSWERED = "Canceled future for kernel_info_request"
+SOCKET = "Connection lost, reconnecting"  # what jupyterlab's services write when a kernel restarts
 
 
 @pytest.fixture(autouse=True)
