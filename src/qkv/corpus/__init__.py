@@ -1,0 +1,24 @@
+"""Sentence pairs: a small English → Korean grammar with its word alignment, and files of real text.
+
+The grammar is closed and every word of it was written for this book, so that what a model ought to
+say, and which word it ought to look at, is known. `read_pairs` and `read_tsv` bring anybody's text.
+"""
+
+from qkv.corpus.clause import Features, Pair
+from qkv.corpus.files import read_pairs, read_tsv
+from qkv.corpus.grammar import sentences
+from qkv.corpus.particles import has_final_consonant, with_particle
+from qkv.corpus.splits import combinations, split_by_combination, split_random
+
+__all__ = [
+    "Features",
+    "Pair",
+    "combinations",
+    "has_final_consonant",
+    "read_pairs",
+    "read_tsv",
+    "sentences",
+    "split_by_combination",
+    "split_random",
+    "with_particle",
+]
