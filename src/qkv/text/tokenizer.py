@@ -1,0 +1,141 @@
+"""A vocabulary, and how text is cut into its tokens: at spaces, or into pieces by BPE's merges."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qkv.shapes import kind
+from qkv.text.bpe import Pairs, cutter
+from qkv.text.vocabulary import EOS, SOS, SPECIALS, START, UNK, check_vocabulary, clean
+
+__all__ = ["Tokenizer"]
+
+FORMAT = "qkv text 1"
+
+
+class Tokenizer:
+    """Text to ids and back. `learn_bpe` and `learn_words` make one, `load` reads one.
+
+    Args:
+        tokens: the vocabulary by id; the first four are `SPECIALS`.
+        merges: BPE's pairs of pieces, first to last; None means that a token is a whole word.
+    Raises:
+        ValueError: the tokens do not begin with the special ones, or the merges do not fit them.
+        ImportError: there are merges, and tokenizers is not installed.
+    """
+
+    def __init__(self, tokens: Sequence[str], merges: Pairs | None = None) -> None:
+        self.tokens = tuple(tokens)
+        self.merges = None if merges is None else tuple(merges)
+        check_vocabulary(self.tokens, self.merges)
+        # A word of the text that is spelt like a special token is not that token.
+        self._ids = {token: n for n, token in enumerate(self.tokens) if n >= len(SPECIALS)}
+        self._bpe = None if self.merges is None else cutter(self.tokens, self.merges)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def encode(self, text: str, *, sos: bool = False, eos: bool = False) -> NDArray[np.int64]:
+        """The ids (T,) of a text, cleaned first; what the vocabulary lacks becomes <unk>.
+
+        Args:
+            text: plain text; nothing in it stands for a special token.
+            sos, eos: put <sos> before it, <eos> behind it.
+        Raises:
+            ValueError: text is no text.
+        """
+        text = clean(text, "encode")
+        if self._bpe is None:
+            ids = [self._ids.get(word, UNK) for word in text.split()]
+        else:
+            ids = self._bpe.encode(text).ids
+        return np.array([SOS] * sos + ids + [EOS] * eos, np.int64)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of ids (T,), special tokens left out: `clean(text)` where all was known.
+
+        Raises:
+            ValueError: an id is not of this vocabulary.
+        """
+        found = np.asarray(ids if hasattr(ids, "__len__") else list(ids))
+        if found.size and (found.ndim != 1 or found.dtype.kind not in "iu"):
+            came = f"{kind(found)} {found.shape}"
+            raise ValueError(f"decode: ids must be integers (T,), got {came}: decode one by one")
+        for n in found:
+            if not 0 <= n < len(self):
+                mend = "it is of another vocabulary"
+                raise ValueError(f"decode: ids must be from 0 to {len(self) - 1}, got {n}: {mend}")
+        pieces = [self.tokens[n] for n in found if n >= len(SPECIALS)]
+        if self.merges is None:
+            return " ".join(pieces)
+        return " ".join("".join(pieces).replace(START, " ").split())
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the vocabulary: where it agrees, so do the ids of every text."""
+        return hashlib.sha256(self._json()).hexdigest()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON file, at once: whoever looks finds the old or the new."""
+        path = Path(path)
+        part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+        try:
+            with part.open("xb") as file:
+                file.write(self._json())
+                file.flush()
+                os.fsync(file.fileno())  # or a power cut could leave the name without the bytes
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Tokenizer:
+        """Read what `save` wrote.
+
+        Raises:
+            ValueError: the file is cut short, or of another kind.
+            OSError: it cannot be read.
+            ImportError: it holds BPE, and tokenizers is not installed.
+        """
+        data = Path(path).read_bytes()
+        try:
+            found = json.loads(data.decode())
+            return cls(_texts(found, "tokens"), _pairs(found))
+        except (ValueError, RecursionError) as error:
+            mend = "it is cut short or of another kind; write it again with save"
+            raise ValueError(f"load: {path} is no vocabulary: {mend} ({error})") from error
+
+    def _json(self) -> bytes:
+        merges = None if self.merges is None else [" ".join(pair) for pair in self.merges]
+        content = {"format": FORMAT, "tokens": self.tokens, "merges": merges}
+        return json.dumps(content, ensure_ascii=False, indent=0).encode()
+
+
+def _texts(found: Any, name: str) -> list[str]:
+    """A list of texts out of what a file holds."""
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise ValueError(f'its "format" is not "{FORMAT}"')
+    texts = found.get(name)
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f'its "{name}" are no list of texts')
+    return texts
+
+
+def _pairs(found: dict[str, Any]) -> Pairs | None:
+    """The merges, each written as two pieces with a space between them."""
+    if "merges" in found and found["merges"] is None:
+        return None
+    lines = _texts(found, "merges")
+    for line in lines:
+        if line.count(" ") != 1:
+            raise ValueError(f'its "merges" hold {line!r}, which are not two pieces')
+    return [(line.partition(" ")[0], line.partition(" ")[2]) for line in lines]

@@ -1,0 +1,62 @@
+"""What every vocabulary has: four special tokens, clean text, and tokens that differ."""
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+
+__all__ = ["EOS", "PAD", "SOS", "SPECIALS", "START", "UNK", "check_vocabulary", "clean", "cleaned"]
+
+SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>")
+PAD, SOS, EOS, UNK = range(4)
+START = "▁"  # begins a piece that begins a word
+
+
+def clean(text: str, call: str = "clean") -> str:
+    """Unicode NFC, with one space between words and none around them; ▁ counts as a space.
+
+    Raises:
+        ValueError: text is no text, or holds half a character.
+    """
+    if not isinstance(text, str):
+        mend = "pass one text; decode bytes first"
+        raise ValueError(f"{call}: text must be a str, got {type(text).__name__}: {mend}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        mend = 'decode the file with errors="strict"'
+        raise ValueError(f"{call}: text must be whole characters: {mend} ({error})") from error
+    return " ".join(unicodedata.normalize("NFC", text).replace(START, " ").split())
+
+
+def cleaned(call: str, lines: Iterable[str]) -> Iterator[str]:
+    """The lines that hold text, cleaned.
+
+    Raises:
+        ValueError: lines is one text, or holds none.
+    """
+    if isinstance(lines, str):
+        raise ValueError(f"{call}: lines must be many texts, got one: split it into lines")
+    empty = True
+    for line in lines:
+        if text := clean(line, call):
+            empty = False
+            yield text
+    if empty:
+        raise ValueError(f"{call}: lines hold no text: pass the training text")
+
+
+def check_vocabulary(tokens: Sequence[str], merges: Sequence[tuple[str, str]] | None) -> None:
+    """Refuse tokens that do not begin with the special ones or stand twice, and unknown merges."""
+    if tuple(tokens[: len(SPECIALS)]) != SPECIALS:
+        words, came = " ".join(SPECIALS), list(tokens[: len(SPECIALS)])
+        raise ValueError(f"Tokenizer: tokens must begin with {words}, got {came}")
+    known: set[str] = set()
+    for token in tokens:
+        if not isinstance(token, str) or not token or " " in token or token in known:
+            mend = "each must be a text without spaces that stands once"
+            raise ValueError(f"Tokenizer: tokens hold {token!r}: {mend}")
+        known.add(token)
+    known.difference_update(SPECIALS)
+    for pair in merges or ():
+        if len(pair) != 2 or not {*pair, "".join(pair)} <= known:
+            mend = "the two and what they make must be tokens"
+            raise ValueError(f"Tokenizer: merges hold {pair!r}: {mend}")
