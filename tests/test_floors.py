@@ -11,7 +11,7 @@ import qkv.numpy as qn
 
 SOURCE = Path(qn.__file__).parents[1]
 FLOORS = [
-    {"shapes", "config"},
+    {"shapes", "config", "files"},
     {"numpy", "torch"},
     {"bridge", "text", "corpus", "pretrained"},
     {"explore", "exercises", "plot", "live"},

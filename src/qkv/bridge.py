@@ -8,7 +8,6 @@ needed only where a torch module comes in, and safetensors only for files.
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qkv.files import write_whole
 from qkv.numpy.layer import Layer
 from qkv.shapes import check_state, kind
 
@@ -109,17 +109,7 @@ def save_state(
         ImportError: safetensors is not installed.
     """
     _, safetensors_numpy = _safetensors()
-    data = safetensors_numpy.save(state_of(model))
-    path = Path(path)
-    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())  # or a power cut could leave the name without the bytes
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(path, safetensors_numpy.save(state_of(model)))
 
 
 def load_state(path: str | os.PathLike[str]) -> State:

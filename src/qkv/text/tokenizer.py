@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qkv.files import write_whole
 from qkv.shapes import kind
 from qkv.text.bpe import Pairs, cutter
 from qkv.text.vocabulary import EOS, SOS, SPECIALS, START, UNK, check_vocabulary, clean
@@ -86,16 +86,7 @@ class Tokenizer:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file, at once: whoever looks finds the old or the new."""
-        path = Path(path)
-        part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
-        try:
-            with part.open("xb") as file:
-                file.write(self._json())
-                file.flush()
-                os.fsync(file.fileno())  # or a power cut could leave the name without the bytes
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(path, self._json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tokenizer:
