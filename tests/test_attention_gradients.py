@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import torch
+from layers import numeric
 from rooms import close
-from tolerances import STEP
 
 import qkv.numpy as qn
 import qkv.torch as qt
@@ -40,19 +40,6 @@ def make(name, seed=0):
         mask = rng.random(mask_shape) > 0.4
         mask.reshape(-1, S)[0] = len(mask_shape) == 1
     return dout, q, k, v, mask, bias, options
-
-
-def finite_differences(loss, x):
-    """The gradient of loss() with respect to x, entry by entry."""
-    gradient = np.zeros_like(x)
-    for i in np.ndindex(x.shape):
-        kept = x[i]
-        x[i] = kept + STEP
-        above = loss()
-        x[i] = kept - STEP
-        gradient[i] = (above - loss()) / (2 * STEP)
-        x[i] = kept
-    return gradient
 
 
 def autograd(call, dout, *arrays):
@@ -98,7 +85,7 @@ def test_attention_backward_is_the_slope(name):
 
     for gradient, x in zip(gradients, (q, k, v, bias), strict=True):
         if x is not None:
-            close(gradient, finite_differences(loss, x), "finite differences")
+            close(gradient, numeric(loss, x), "finite differences")
 
 
 @pytest.mark.parametrize("axis", [-1, 0, 1])
@@ -107,7 +94,7 @@ def test_softmax_backward_is_the_slope_and_autograds(axis):
     x, dout = rng.standard_normal((2, 3, 5, 7))
     gradient = qn.softmax_backward(dout, qn.softmax(x, axis), axis)
     loss = lambda: (qn.softmax(x, axis) * dout).sum()  # noqa: E731 (reads as the formula)
-    close(gradient, finite_differences(loss, x), "finite differences")
+    close(gradient, numeric(loss, x), "finite differences")
     _, (expected,) = autograd(lambda x: qt.softmax(x, axis), dout, x)
     close(gradient, expected)
 
@@ -135,7 +122,7 @@ def test_additive_backward_is_the_slope_and_autograds(name):
     for gradient, other, x in zip(gradients, expected, [*arrays, bias], strict=True):
         if x is not None:
             close(gradient, other)
-            close(gradient, finite_differences(loss, x), "finite differences")
+            close(gradient, numeric(loss, x), "finite differences")
 
 
 def test_an_empty_row_gets_and_gives_no_gradient():
