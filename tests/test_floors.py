@@ -13,7 +13,10 @@ SOURCE = Path(qn.__file__).parents[1]
 FLOORS = [
     {"shapes", "config", "files"},
     {"numpy", "torch"},
-    {"bridge", "text", "corpus", "pretrained"},
+    {"bridge", "text", "corpus"},
+    {"checkpoint"},
+    {"translator"},
+    {"pretrained"},
     {"explore", "exercises", "plot", "live"},
     {"commands"},
 ]

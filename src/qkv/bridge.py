@@ -22,7 +22,16 @@ from qkv.shapes import check_state, kind
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-__all__ = ["load_state", "save_state", "state_of", "to_numpy", "to_torch"]
+__all__ = [
+    "State",
+    "load_state",
+    "pack_state",
+    "save_state",
+    "state_of",
+    "to_numpy",
+    "to_torch",
+    "unpack_state",
+]
 
 State = dict[str, NDArray[Any]]
 NUMBERS = "biuf"  # what NumPy calls bool, int, uint and float
@@ -108,8 +117,7 @@ def save_state(
         ValueError: model holds what is no array of numbers.
         ImportError: safetensors is not installed.
     """
-    _, safetensors_numpy = _safetensors()
-    write_whole(path, safetensors_numpy.save(state_of(model)))
+    write_whole(path, pack_state(model))
 
 
 def load_state(path: str | os.PathLike[str]) -> State:
@@ -120,8 +128,19 @@ def load_state(path: str | os.PathLike[str]) -> State:
         OSError: it cannot be read.
         ImportError: safetensors is not installed.
     """
+    return unpack_state(Path(path).read_bytes(), path)
+
+
+def pack_state(model: Layer | nn.Module | Mapping[str, NDArray[Any]]) -> bytes:
+    """All parameters as what stands in a safetensors file; as `save_state`."""
+    _, safetensors_numpy = _safetensors()
+    packed: bytes = safetensors_numpy.save(state_of(model))
+    return packed
+
+
+def unpack_state(data: bytes, path: str | os.PathLike[str]) -> State:
+    """The state in the content of a safetensors file; `path` is for the message of an error."""
     safetensors, safetensors_numpy = _safetensors()
-    data = Path(path).read_bytes()
     try:
         found = safetensors_numpy.load(data)
     except safetensors.SafetensorError as error:

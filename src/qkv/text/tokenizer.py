@@ -82,11 +82,11 @@ class Tokenizer:
     @property
     def digest(self) -> str:
         """SHA-256 of the vocabulary: where it agrees, so do the ids of every text."""
-        return hashlib.sha256(self._json()).hexdigest()
+        return hashlib.sha256(self.pack()).hexdigest()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file, at once: whoever looks finds the old or the new."""
-        write_whole(path, self._json())
+        write_whole(path, self.pack())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tokenizer:
@@ -97,7 +97,11 @@ class Tokenizer:
             OSError: it cannot be read.
             ImportError: it holds BPE, and tokenizers is not installed.
         """
-        data = Path(path).read_bytes()
+        return cls.unpack(Path(path).read_bytes(), path)
+
+    @classmethod
+    def unpack(cls, data: bytes, path: str | os.PathLike[str]) -> Tokenizer:
+        """The vocabulary in the content of a file; `path` is for the message of an error."""
         try:
             found = json.loads(data.decode())
             return cls(_texts(found, "tokens"), _pairs(found))
@@ -105,7 +109,8 @@ class Tokenizer:
             mend = "it is cut short or of another kind; write it again with save"
             raise ValueError(f"load: {path} is no vocabulary: {mend} ({error})") from error
 
-    def _json(self) -> bytes:
+    def pack(self) -> bytes:
+        """What `save` writes."""
         merges = None if self.merges is None else [" ".join(pair) for pair in self.merges]
         content = {"format": FORMAT, "tokens": self.tokens, "merges": merges}
         return json.dumps(content, ensure_ascii=False, indent=0).encode()
