@@ -14,6 +14,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,14 +27,16 @@ from qkv.text import Tokenizer
 __all__ = ["Checkpoint"]
 
 FORMAT = "qkv checkpoint 1"
-PREFERRED = ("average", "best", "last")  # what a folder stands for: the first that is there
+PREFERRED = ("best", "average", "last")  # what a folder stands for: the first that is there
 ENDING = {
     "source": "json",
     "target": "json",
     "parameters": "safetensors",
     "optimizer": "safetensors",
 }
-NAMED = re.compile(r"(source|target|parameters|optimizer)-[0-9a-f]{16}\.(json|safetensors)")
+NAMED = re.compile(
+    r"(source|target)-[0-9a-f]{16}\.json|(parameters|optimizer)-[0-9a-f]{16}\.safetensors"
+)
 PART = re.compile(r".*\.[0-9a-f]{8}\.part")  # what `write_whole` leaves when it is killed
 
 
@@ -76,26 +79,38 @@ class Checkpoint:
         checkpoint of the folder names any more is then taken away. One process at a time.
 
         Raises:
+            ValueError: the name does not end in .json, or is one that a part of a checkpoint has.
+            TypeError: facts hold what JSON cannot.
             OSError: it cannot be written; what was there is as it was.
         """
         path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix != ".json" or NAMED.fullmatch(path.name):
+            raise ValueError(
+                f"Checkpoint.save: path must be a name such as last.json, got {path.name}"
+            )
         parts = {"source": self.source.pack(), "target": self.target.pack()}
         parts["parameters"] = pack_state(self.parameters)
         if self.optimizer is not None:
             parts["optimizer"] = pack_state(self.optimizer)
         files = {role: _name(role, data) for role, data in parts.items()}
-        for role, data in parts.items():
-            file = path.with_name(files[role])
-            if not file.exists():  # the best is often the last too
-                write_whole(file, data)
         content = {"format": FORMAT, "model": asdict(self.config), "files": files}
-        write_whole(path, json.dumps(content | {"facts": dict(self.facts)}, indent=1).encode())
+        listing = json.dumps(content | {"facts": dict(self.facts)}, indent=1).encode()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            for role, data in parts.items():
+                file = path.with_name(files[role])
+                if not (file.exists() and file.read_bytes() == data):  # the best may be the last
+                    write_whole(file, data)
+            write_whole(path, listing)
+        except BaseException:
+            with suppress(OSError):
+                _sweep(path.parent)  # what was written before the disk was full
+            raise
         _sweep(path.parent)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, optimizer: bool = False) -> Checkpoint:
-        """Read a checkpoint, or the one that a folder stands for: "average", "best" or "last".
+        """Read a checkpoint, or the one that a folder stands for: "best", "average" or "last".
 
         Args:
             path: the JSON file, or its folder.
@@ -109,14 +124,15 @@ class Checkpoint:
         try:
             content = _content(path)
             config = TransformerConfig(**content["model"])
-            files, facts = dict(content["files"]), dict(content["facts"])
+            files, facts = content["files"], dict(content["facts"])
+            if optimizer and "optimizer" not in files:
+                raise ValueError("it holds no state of the optimizer, with which training goes on")
             roles = [role for role in ENDING if optimizer or role != "optimizer"]
-            places = {role: path.with_name(files[role]) for role in roles}
-        except (KeyError, TypeError, ValueError) as error:
+            places = {role: path.with_name(_named(role, files[role])) for role in roles}
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             mend = "it is cut short or of another kind; take another"
-            raise ValueError(
-                f"Checkpoint.load: {path} is no checkpoint: {mend} ({error})"
-            ) from error
+            why = f"{error} is missing" if isinstance(error, KeyError) else error
+            raise ValueError(f"Checkpoint.load: {path} is no checkpoint: {mend} ({why})") from error
         parts = {role: (_whole(role, place), place) for role, place in places.items()}
         return cls(
             config,
@@ -130,6 +146,13 @@ class Checkpoint:
 
 def _name(role: str, data: bytes) -> str:
     return f"{role}-{hashlib.sha256(data).hexdigest()[:16]}.{ENDING[role]}"
+
+
+def _named(role: str, name: object) -> str:
+    """The name of a part, refused where it could be of another file, such as one elsewhere."""
+    if not isinstance(name, str) or not NAMED.fullmatch(name) or not name.startswith(f"{role}-"):
+        raise ValueError(f'its "files" call the {role} {name!r}')
+    return name
 
 
 def _found(path: Path) -> Path:
@@ -165,10 +188,11 @@ def _sweep(folder: Path) -> None:
     named: set[str] = set()
     for path in folder.glob("*.json"):
         if not NAMED.fullmatch(path.name):
-            try:
-                named.update(_content(path)["files"].values())
-            except (ValueError, KeyError):
-                continue  # it is of another kind
+            with suppress(ValueError, RecursionError):  # it is of another kind
+                content = json.loads(path.read_bytes())
+                files = content.get("files") if isinstance(content, dict) else None
+                if isinstance(files, dict):  # of any format: what a later one names stays too
+                    named.update(name for name in files.values() if isinstance(name, str))
     for path in folder.iterdir():
         stray = NAMED.fullmatch(path.name) and path.name not in named
         if stray or PART.fullmatch(path.name):
