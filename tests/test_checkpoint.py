@@ -231,10 +231,11 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, call):
 
         with monkeypatch.context() as patch:
             if call == "write":
-                true = files.Path.open
-                patch.setattr(
-                    files.Path, "open", lambda *own, true=true, n=count: Full(true(*own), n)
-                )
+
+                def open_full(path, mode, true=files.Path.open, count=count):
+                    return Full(true(path, mode), count) if "x" in mode else true(path, mode)
+
+                patch.setattr(files.Path, "open", open_full)
             else:
                 true = getattr(os, call)
                 patch.setattr(os, call, lambda *own, true=true, n=count: (n(), true(*own)))
