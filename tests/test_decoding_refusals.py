@@ -56,6 +56,10 @@ REFUSED = [
     (call("sample", START / 1), "sample: prefixes must be an integer array, got float64: "
      "pass token ids"),
     (call("sample", [[1]]), "sample: prefixes must be an integer array, got list: pass token ids"),
+    (call("sample", draws=[0.5]), "sample: draws must be a float array, got list: convert it first"),
+    (lambda room, to: call("sample", draws=to(np.zeros((2, 4))))(room, to),
+     "sample: draws must be (B, max_len) = (2, 3), got (2, 4): "
+     "a row for each sentence, a number for each token it may get"),
     (call("greedy", max_len=0), f"greedy: max_len {COUNT} 1, got 0"),
     (call("greedy", eos_id=-1), f"greedy: eos_id {COUNT} 0, got -1"),
     (call("greedy", pad_id=0.0), f"greedy: pad_id {COUNT} 0, got 0.0"),

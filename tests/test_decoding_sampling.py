@@ -129,3 +129,34 @@ def test_an_impossible_token_is_never_drawn(room, to):
     )
     assert {n for row in tokens for n in row} == {1, 2}
     assert np.isfinite(sums).all()
+
+
+@pytest.mark.parametrize("step_of", [lambda step, to: step, Cached], ids=["plain", "cached"])
+def test_with_draws_a_sentence_gets_the_same_in_any_batch_and_in_either_room(step_of):
+    draws = np.random.default_rng(3).random((4, 6))
+    starts = np.array([[1], [2], [3], [1]])
+    found = []
+    for param in ROOMS:
+        room, to = param.values
+        step = table(0, 5, to)
+
+        def run(rows, room=room, to=to, step=step):
+            own = {"eos_id": 0, "max_len": 6, "draws": to(draws[rows])}
+            return lists(room.sample(step_of(step, to), to(starts[rows]), **own))[0]
+
+        whole = run([0, 1, 2, 3])
+        alone = [run([n])[0] for n in range(4)]
+        assert [row[: len(one)] for row, one in zip(whole, alone, strict=True)] == alone
+        assert whole[0] != whole[3]  # the same beginning, other numbers
+        assert run([2, 0])[1][: len(alone[0])] == alone[0]
+        found.append(whole)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(("room", "to"), ROOMS)
+def test_draws_by_hand(room, to):
+    """Of masses 0.1, 0.4, 0.2, 0.3 each number takes the token in whose share it falls."""
+    step = lambda prefixes: to(np.tile(LOG([0.1, 0.4, 0.2, 0.3]), (len(prefixes), 1)))  # noqa: E731
+    draws = np.array([[0.0, 0.09], [0.11, 0.49], [0.51, 0.69], [0.71, 0.99]])
+    tokens, _ = room.sample(step, to(np.ones((4, 1), int)), eos_id=None, max_len=2, draws=to(draws))
+    assert tokens.tolist() == [[1, 0, 0], [1, 1, 1], [1, 2, 2], [1, 3, 3]]

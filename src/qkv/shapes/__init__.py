@@ -33,6 +33,7 @@ from qkv.shapes.core import (
 )
 from qkv.shapes.decoding import (
     check_beams,
+    check_draws,
     check_next,
     check_peak,
     check_penalty,
@@ -122,6 +123,7 @@ __all__ = [
     "check_count",
     "check_counted",
     "check_decoder_only",
+    "check_draws",
     "check_embedding",
     "check_encoding",
     "check_entry",

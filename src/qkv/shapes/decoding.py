@@ -100,3 +100,14 @@ def check_temperature(call: str, temperature: float) -> None:
         raise ValueError(
             f"{call}: temperature must be a finite number above 0, got {temperature!r}: {mend}"
         )
+
+
+def check_draws(call: str, draws: Array, B: int, max_len: int) -> None:
+    """Refuse what is not one number for each sentence and step."""
+    check_floats(call, draws=draws)
+    if tuple(draws.shape) != (B, max_len):
+        mend = "a row for each sentence, a number for each token it may get"
+        raise ValueError(
+            f"{call}: draws must be (B, max_len) = ({B}, {max_len}), got {listed(draws.shape)}: "
+            f"{mend}"
+        )

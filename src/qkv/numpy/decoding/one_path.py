@@ -7,7 +7,7 @@ import numpy as np
 from qkv.numpy.attention.softmax import Floats, softmax
 from qkv.numpy.decoding.filters import keep_top_k, keep_top_p
 from qkv.numpy.decoding.steps import Ints, Step, keeps_cache, next_scores
-from qkv.shapes import check_prefixes, check_temperature, check_top_k, check_top_p
+from qkv.shapes import check_draws, check_prefixes, check_temperature, check_top_k, check_top_p
 
 __all__ = ["greedy", "sample"]
 
@@ -45,6 +45,7 @@ def sample(
     top_k: int | None = None,
     top_p: float | None = None,
     rng: np.random.Generator | None = None,
+    draws: Floats | None = None,
     pad_id: int | None = None,
 ) -> tuple[Ints, Floats]:
     """Draw each token from softmax(log p / temperature), cut by top-k and then by top-p.
@@ -57,6 +58,8 @@ def sample(
         temperature: above 0; below 1 sharpens, above 1 flattens.
         top_k, top_p: as `keep_top_k` and `keep_top_p` take them; None keeps all.
         rng: draws; None is a generator of its own.
+        draws: (B, max_len) numbers in [0, 1) to take instead, a row for each sentence: then what it
+            gets is the same in any batch and in either room.
     Returns:
         (B, T) tokens, and (B,) sums of the step's own log-probabilities.
     Raises:
@@ -68,7 +71,10 @@ def sample(
         check_top_k("sample", top_k)
     if top_p is not None:
         check_top_p("sample", top_p)
+    if draws is not None:
+        check_draws("sample", draws, len(prefixes), max_len)
     rng = rng or np.random.default_rng()
+    columns = None if draws is None else iter(draws.T)
 
     def choose(scores: Floats, rows: Ints) -> Ints:
         # less the highest, so that no temperature however low sends all to −∞
@@ -77,7 +83,8 @@ def sample(
         scores = scores if top_p is None else keep_top_p(scores, top_p)
         mass = softmax(scores).cumsum(-1)  # (N, V)
         total = mass[:, -1:]  # (N, 1), 1 but for rounding
-        drawn = rng.random(len(prefixes))[rows, None].astype(mass.dtype) * total  # (N, 1)
+        drawn = rng.random(len(prefixes)) if columns is None else next(columns)  # (B,)
+        drawn = drawn[rows, None].astype(mass.dtype) * total  # (N, 1)
         found: Ints = ((mass > drawn) | (mass == total)).argmax(-1)  # the first: never of mass 0
         return found
 

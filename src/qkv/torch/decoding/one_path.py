@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from qkv.shapes import check_prefixes, check_temperature, check_top_k, check_top_p
+from qkv.shapes import check_draws, check_prefixes, check_temperature, check_top_k, check_top_p
 from qkv.torch.attention.softmax import softmax
 from qkv.torch.decoding.filters import keep_top_k, keep_top_p
 from qkv.torch.decoding.steps import Step, keeps_cache, next_scores
@@ -48,6 +48,7 @@ def sample(
     top_k: int | None = None,
     top_p: float | None = None,
     rng: torch.Generator | None = None,
+    draws: Tensor | None = None,
     pad_id: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Draw each token from softmax(log p / temperature), cut by top-k and then by top-p.
@@ -60,6 +61,8 @@ def sample(
         temperature: above 0; below 1 sharpens, above 1 flattens.
         top_k, top_p: as `keep_top_k` and `keep_top_p` take them; None keeps all.
         rng: draws; None is torch's own generator.
+        draws: (B, max_len) numbers in [0, 1) to take instead, a row for each sentence: then what it
+            gets is the same in any batch and in either room.
     Returns:
         (B, T) tokens, and (B,) sums of the step's own log-probabilities.
     Raises:
@@ -71,7 +74,10 @@ def sample(
         check_top_k("sample", top_k)
     if top_p is not None:
         check_top_p("sample", top_p)
+    if draws is not None:
+        check_draws("sample", draws, len(prefixes), max_len)
     device = prefixes.device if rng is None else rng.device
+    columns = None if draws is None else iter(draws.T)
 
     def choose(scores: Tensor, rows: Tensor) -> Tensor:
         # less the highest, so that no temperature however low sends all to −∞
@@ -80,8 +86,11 @@ def sample(
         scores = scores if top_p is None else keep_top_p(scores, top_p)
         mass = softmax(scores).cumsum(-1)  # (N, V)
         total = mass[:, -1:]  # (N, 1), 1 but for rounding
-        drawn = torch.rand(len(prefixes), generator=rng, dtype=mass.dtype, device=device)
-        drawn = drawn.to(mass.device)[rows, None] * total  # (N, 1)
+        if columns is None:
+            drawn = torch.rand(len(prefixes), generator=rng, dtype=mass.dtype, device=device)
+        else:
+            drawn = next(columns)  # (B,)
+        drawn = drawn.to(mass)[rows, None] * total  # (N, 1)
         found = (mass > drawn) | (mass == total)  # (N, V)
         return found.int().argmax(-1)  # the first: never one of mass 0
 
