@@ -56,7 +56,8 @@ REFUSED = [
     (call("sample", START / 1), "sample: prefixes must be an integer array, got float64: "
      "pass token ids"),
     (call("sample", [[1]]), "sample: prefixes must be an integer array, got list: pass token ids"),
-    (call("sample", draws=[0.5]), "sample: draws must be a float array, got list: convert it first"),
+    (call("sample", draws=[0.5]), "sample: draws must be a float array, got list: "
+     "convert it first"),
     (lambda room, to: call("sample", draws=to(np.zeros((2, 4))))(room, to),
      "sample: draws must be (B, max_len) = (2, 3), got (2, 4): "
      "a row for each sentence, a number for each token it may get"),

@@ -1,0 +1,147 @@
+"""What a translator needs of a room: its functions, and NumPy's arrays there and back.
+
+torch is imported only where a model of its room comes in, or is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+import qkv.numpy as qn
+from qkv.bridge import State, to_torch
+from qkv.config import TransformerConfig
+from qkv.shapes import check_choice
+
+if TYPE_CHECKING:
+    import qkv.torch as qt
+
+__all__ = ["Model", "Room", "build", "room_of"]
+
+Model: TypeAlias = "qn.Transformer | qt.Transformer"
+ROOMS = ("numpy", "torch")
+
+
+class Room:
+    """The NumPy room, around a model."""
+
+    functions: Any = qn
+
+    def __init__(self, model: Model) -> None:
+        self.model: Any = model
+
+    def put(self, array: NDArray[Any]) -> Any:
+        """An array of NumPy as the model takes it."""
+        return array
+
+    def get(self, array: Any) -> NDArray[Any]:
+        """What the model gave, as NumPy holds it."""
+        return np.asarray(array)
+
+    @contextmanager
+    def quiet(self) -> Iterator[Any]:
+        """The model without dropout and without memory for a backward; later it is as it was."""
+        training = self.model.training
+        self.model.eval()
+        try:
+            yield self.model
+        finally:
+            self.model.train(training)
+
+
+class TorchRoom(Room):
+    """The torch room, on the model's device."""
+
+    def __init__(self, model: Model) -> None:
+        import qkv.torch as qt
+
+        super().__init__(model)
+        self.functions = qt
+
+    def put(self, array: NDArray[Any]) -> Any:
+        import torch
+
+        return torch.as_tensor(array, device=next(self.model.parameters()).device)
+
+    def get(self, array: Any) -> NDArray[Any]:
+        wide = array.float() if str(array.dtype) == "torch.bfloat16" else array
+        return np.asarray(wide.cpu())
+
+    @contextmanager
+    def quiet(self) -> Iterator[Any]:
+        import torch
+
+        with super().quiet() as model, torch.no_grad():
+            yield model
+
+
+def room_of(model: Model) -> Room:
+    """The room that a Transformer is of.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if isinstance(model, qn.Transformer):
+        return Room(model)
+    if hasattr(model, "named_modules"):
+        import qkv.torch as qt
+
+        if isinstance(model, qt.Transformer):
+            return TorchRoom(model)
+    came = f"{type(model).__module__}.{type(model).__name__}"
+    mend = "one with encoder and decoder"
+    raise ValueError(
+        f"Translator: model must be a Transformer of qkv.numpy or qkv.torch, got {came}: {mend}"
+    )
+
+
+def build(
+    config: TransformerConfig, parameters: State, room: str, device: str | None = None
+) -> Model:
+    """A model with these parameters, ready to translate: float32, or float64 where these are.
+
+    Raises:
+        ValueError: the room or the device is unknown, or the parameters are of another model.
+        ImportError: torch is asked for and not installed.
+    """
+    check_choice("Translator.from_checkpoint", "room", room, ROOMS)
+    dtype = np.result_type(np.float32, *{value.dtype for value in parameters.values()})
+    if room == "numpy":
+        if device is not None:
+            raise ValueError(
+                f"Translator.from_checkpoint: device must be None in the NumPy room, got "
+                f"{device!r}: devices are torch's"
+            )
+        ours = qn.Transformer(config, rng=np.random.default_rng(0), dtype=dtype)
+        ours.load_state_dict(parameters)
+        return ours.eval()
+
+    import torch
+
+    import qkv.torch as qt
+
+    where = _device(device)
+    rng = torch.Generator().manual_seed(0)  # of its own: the reader's is left as it is
+    theirs = qt.Transformer(config, rng=rng, dtype=getattr(torch, dtype.name))
+    to_torch(parameters, theirs)
+    return theirs.to(where).eval()
+
+
+def _device(name: str | None) -> Any:
+    """A device that numbers can be sent to and had back from."""
+    import torch
+
+    try:
+        device = torch.device(name or "cpu")
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        words = str(error).partition("\n")[0]
+        raise ValueError(
+            f"Translator.from_checkpoint: device {name!r} cannot be had here: pass cpu, or cuda "
+            f"where there is a GPU ({words})"
+        ) from error
+    return device
