@@ -23,6 +23,16 @@ def test_the_schedule_peaks_at_warm_up(room):
     assert type(rates[0]) is float
 
 
+@pytest.mark.parametrize("room", [qn, qt], ids=["numpy", "torch"])
+def test_the_line_rises_to_its_peak_and_ends_one_step_before_zero(room):
+    rates = [room.linear_rate(step, 7, 3, 0.6) for step in range(1, 8)]
+    np.testing.assert_allclose(rates, [0.2, 0.4, 0.6, 0.48, 0.36, 0.24, 0.12])
+    assert [room.linear_rate(step, 3, 3) for step in (1, 3)] == [1e-3 / 3, 1e-3]  # only up
+    np.testing.assert_allclose([room.linear_rate(s, 2, 1, 1.0) for s in (1, 2)], [1.0, 0.5])
+    assert room.linear_rate(1, 1, 1, 2) == 2
+    assert type(rates[0]) is float
+
+
 @pytest.mark.parametrize("max_norm", [1e-3, 1.0, 1e9, math.inf])
 def test_clipping_is_that_of_torch(max_norm):
     pair, ours, theirs = pairs()

@@ -89,6 +89,7 @@ from qkv.numpy.training import (
     clip_gradients,
     cross_entropy,
     cross_entropy_backward,
+    linear_rate,
     noam_rate,
 )
 from qkv.numpy.transformer import (
@@ -152,6 +153,7 @@ __all__ = [
     "length_divisor",
     "linear",
     "linear_backward",
+    "linear_rate",
     "linformer_attention",
     "merge_heads",
     "noam_rate",

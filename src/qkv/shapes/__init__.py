@@ -90,6 +90,7 @@ from qkv.shapes.training import (
     check_loss_gradient,
     check_number,
     check_optimizer,
+    check_schedule,
     check_target,
     check_targets,
 )
@@ -162,6 +163,7 @@ __all__ = [
     "check_residual",
     "check_room",
     "check_rotary",
+    "check_schedule",
     "check_shape",
     "check_share",
     "check_softmax_gradient",

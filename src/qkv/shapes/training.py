@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from qkv.shapes.core import Array, check_floats, check_shape, kind, listed
-from qkv.shapes.layers import check_share, check_state
+from qkv.shapes.layers import check_count, check_share, check_state
 
 
 def check_number(
@@ -16,6 +16,14 @@ def check_number(
     if not number or not (value > least if above else value >= least):  # type: ignore[operator]
         bound = f"above {least:g}" if above else f"of at least {least:g}"
         raise ValueError(f"{call}: {name} must be a number {bound}, got {value!r}")
+
+
+def check_schedule(call: str, step: int, steps: int, warmup: int) -> None:
+    """Refuse a step, or a rise, that lasts longer than training does."""
+    check_count(call, step=step, steps=steps, warmup=warmup)
+    for name, value in (("step", step), ("warmup", warmup)):
+        if value > steps:
+            raise ValueError(f"{call}: {name} must be at most steps = {steps}, got {value}")
 
 
 def check_targets(call: str, logits: Array, targets: Array, label_smoothing: float) -> None:

@@ -75,6 +75,7 @@ from qkv.torch.training import (
     average_checkpoints,
     clip_gradients,
     cross_entropy,
+    linear_rate,
     noam_rate,
 )
 from qkv.torch.transformer import (
@@ -130,6 +131,7 @@ __all__ = [
     "layer_norm",
     "length_divisor",
     "linear",
+    "linear_rate",
     "linformer_attention",
     "merge_heads",
     "noam_rate",

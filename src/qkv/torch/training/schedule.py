@@ -1,8 +1,8 @@
-"""The rate of learning over time: up in a line, down with the root."""
+"""The rate of learning over time: up in a line, down with the root or in a line to zero."""
 
-from qkv.shapes import check_count, check_number
+from qkv.shapes import check_count, check_number, check_schedule
 
-__all__ = ["noam_rate"]
+__all__ = ["linear_rate", "noam_rate"]
 
 
 def noam_rate(step: int, d_model: int, warmup: int = 4000, factor: float = 1.0) -> float:
@@ -22,3 +22,27 @@ def noam_rate(step: int, d_model: int, warmup: int = 4000, factor: float = 1.0) 
     check_count("noam_rate", step=step, d_model=d_model, warmup=warmup)
     check_number("noam_rate", "factor", factor)
     return float(factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
+
+
+def linear_rate(step: int, steps: int, warmup: int, peak: float = 1e-3) -> float:
+    """The learning rate of a step: peak · min(step / warmup, (end − step) / (end − warmup)).
+
+    The end is steps + 1, one after the last: no step is taken at rate 0. Where the time for
+    training is known, this makes more of it than a rate that never comes down.
+
+    Args:
+        step: the number of the update, counted from 1; the rate is highest at `warmup`.
+        steps: how many there will be.
+        warmup: steps during which the rate rises.
+        peak: the highest rate.
+    Returns:
+        The rate, a plain float.
+    Raises:
+        ValueError: step, steps or warmup is no whole number of at least 1, or step or warmup is
+            more than steps.
+    Source: Devlin et al. 2019, appendix A.2.
+    """
+    check_schedule("linear_rate", step, steps, warmup)
+    check_number("linear_rate", "peak", peak)
+    end = steps + 1
+    return float(peak * min(step / warmup, (end - step) / (end - warmup)))
