@@ -24,7 +24,7 @@ from qkv.config import TransformerConfig
 from qkv.files import write_whole
 from qkv.text import Tokenizer
 
-__all__ = ["Checkpoint"]
+__all__ = ["Checkpoint", "sweep"]
 
 FORMAT = "qkv checkpoint 1"
 PREFERRED = ("best", "average", "last")  # what a folder stands for: the first that is there
@@ -104,9 +104,9 @@ class Checkpoint:
             write_whole(path, listing)
         except BaseException:
             with suppress(OSError):
-                _sweep(path.parent)  # what was written before the disk was full
+                sweep(path.parent)  # what was written before the disk was full
             raise
-        _sweep(path.parent)
+        sweep(path.parent)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, optimizer: bool = False) -> Checkpoint:
@@ -183,7 +183,7 @@ def _whole(role: str, path: Path) -> bytes:
     return data
 
 
-def _sweep(folder: Path) -> None:
+def sweep(folder: Path) -> None:
     """Take away what no checkpoint names, and what a killed process left half-written."""
     named: set[str] = set()
     for path in folder.glob("*.json"):

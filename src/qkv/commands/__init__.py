@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib
 import sys
 
-COMMANDS = {"serve": "the built book on this machine, its cells live"}
+COMMANDS = {
+    "serve": "the built book on this machine, its cells live",
+    "train": "a model that translates, from a grammar or from your sentence pairs",
+}
 
 
 def main() -> int:

@@ -1,0 +1,65 @@
+"""From what was typed to a trained model; errors become one line and an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from qkv.checkpoint import Checkpoint
+from qkv.commands.train.arguments import read
+from qkv.commands.train.folder import Folder
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train; the exit status: 1 after an error, 130 after Ctrl-C."""
+    folder = None
+    try:
+        options, given = read(arguments)
+        folder = Folder(options.out)
+        run(options, given, folder)
+    except KeyboardInterrupt:
+        say(f"Interrupted. {go_on(folder)}")
+        return 130
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        more = f" What was saved before is whole. Make room; {go_on(folder)}" if full else ""
+        say(f"qkv train: {error}.{more}")
+        return 1
+    except (ValueError, ImportError) as error:
+        say(f"qkv train: {error}")
+        return 1
+    return 0
+
+
+def run(options: argparse.Namespace, given: dict[str, Any], folder: Folder) -> None:
+    """Everything after the options are known."""
+    # Only here: --help and a mistyped option need no torch, which takes seconds.
+    from qkv.commands.train.devices import join
+    from qkv.commands.train.session import session
+
+    if options.resume:
+        options = folder.options(given, options)
+    else:
+        folder.check_new()
+    with join(options.device, options.threads, options.bf16) as place:
+        session(options, folder, place)
+
+
+def say(words: str) -> None:
+    """On stderr, once where several processes say the same."""
+    if os.environ.get("RANK", "0") == "0":
+        print(words, file=sys.stderr)
+
+
+def go_on(folder: Folder | None) -> str:
+    """How to resume, if there is something to resume."""
+    if folder is None or not folder.run.exists():
+        return "Nothing was saved yet."
+    step = Checkpoint.load(folder.last).facts.get("step") if folder.last.exists() else 0
+    return f"Go on from update {step} with: qkv train --resume --out {folder.path}"
