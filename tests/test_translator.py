@@ -295,3 +295,19 @@ def test_the_numpy_room_needs_no_torch(tmp_path):
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert found.stdout.strip() == "(2, 2, 5, 7)", found.stderr
+
+
+def test_attention_of_what_a_search_says():
+    ours = translator("numpy")
+    text = SOURCES[0]
+    for method, own in [("beam", {"beams": 2}), ("sample", {"seed": 3, "temperature": 5.0})]:
+        found = ours.attention(text, None, method, **own)
+        assert found.translation == ours.translate(text, method, **own)
+    assert ours.attention(" ".join([text] * 9), cut=True).source[-1] == "<eos>"
+
+
+def test_progress_is_told_after_each_batch():
+    told = []
+    translator("numpy").translate([*SOURCES, ""], max_tokens=30, progress=told.append)
+    assert len(told) > 2
+    assert sum(told) == len(SOURCES)  # the empty one takes no time

@@ -20,7 +20,7 @@ from qkv.shapes import check_choice
 if TYPE_CHECKING:
     import qkv.torch as qt
 
-__all__ = ["Model", "Room", "build", "room_of"]
+__all__ = ["Model", "Room", "build", "find_device", "room_of"]
 
 Model: TypeAlias = "qn.Transformer | qt.Transformer"
 ROOMS = ("numpy", "torch")
@@ -124,15 +124,19 @@ def build(
 
     import qkv.torch as qt
 
-    where = _device(device)
+    where = find_device(device)
     rng = torch.Generator().manual_seed(0)  # of its own: the reader's is left as it is
     theirs = qt.Transformer(config, rng=rng, dtype=getattr(torch, dtype.name))
     to_torch(parameters, theirs)
     return theirs.to(where).eval()
 
 
-def _device(name: str | None) -> Any:
-    """A device that numbers can be sent to and had back from."""
+def find_device(name: str | None) -> Any:
+    """A device of torch that numbers can be sent to and had back from; None is the CPU.
+
+    Raises:
+        ValueError: there is none of that name here.
+    """
     import torch
 
     try:
@@ -141,7 +145,6 @@ def _device(name: str | None) -> Any:
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         words = str(error).partition("\n")[0]
         raise ValueError(
-            f"Translator.from_checkpoint: device {name!r} cannot be had here: pass cpu, or cuda "
-            f"where there is a GPU ({words})"
+            f"device {name!r} cannot be had here: pass cpu, or cuda where there is a GPU ({words})"
         ) from error
     return device

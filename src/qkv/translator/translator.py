@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import os
-import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qkv.bridge import State
 from qkv.checkpoint import Checkpoint
 from qkv.config import TransformerConfig
-from qkv.shapes import check_choice, check_count
-from qkv.text import EOS, PAD, SOS, Tokenizer, clean, plan_batches
+from qkv.shapes import check_count
+from qkv.text import EOS, PAD, SOS, Tokenizer, clean
 from qkv.translator.looks import Looks, words_of
 from qkv.translator.rooms import Model, build, room_of
+from qkv.translator.writing import Ids, write
 
-__all__ = ["METHODS", "Translator"]
-
-METHODS = ("greedy", "beam", "sample")
-BEAMS = 4
-Ids = NDArray[np.int64]
+__all__ = ["Translator"]
 
 
 class Translator:
@@ -102,6 +97,7 @@ class Translator:
         max_len: int | None = None,
         max_tokens: int = 4096,
         cut: bool = False,
+        progress: Callable[[int], None] | None = None,
         **options: Any,
     ) -> str | list[str]:
         """The translations of texts, in their order; of one text, its translation.
@@ -116,6 +112,7 @@ class Translator:
             max_len: the most tokens of a translation, <eos> among them; None is the translator's.
             max_tokens: of a batch, beams and padding included; a longer text goes alone.
             cut: take the beginning of a text that is too long instead of refusing it.
+            progress: called after each batch, with how many texts were in it.
             options: what else `beam_search` takes, such as beams, alpha and length_penalty; or
                 `sample`: temperature, top_k and top_p.
         Raises:
@@ -123,40 +120,50 @@ class Translator:
                 its range.
             TypeError: an option is unknown to the method.
         """
-        check_choice("translate", "method", method, METHODS)
-        check_count("translate", max_tokens=max_tokens)
-        check_count("translate", 0, first=first, **({} if seed is None else {"seed": seed}))
-        length = self._target_length(max_len)
-        alone = isinstance(texts, str)
         listed = [texts] if isinstance(texts, str) else list(texts)
         sources = [self._encode(text, n, cut) for n, text in enumerate(listed)]
+        batches = write(
+            self._room,
+            sources,
+            self.max_len,
+            method,
+            seed=seed,
+            first=first,
+            max_len=max_len,
+            max_tokens=max_tokens,
+            **options,
+        )
         found = [""] * len(sources)
-        entropy = secrets.randbits(64) if seed is None else seed
-        rows = options.setdefault("beams", BEAMS) if method == "beam" else 1
-        check_count("translate", beams=rows)
-        for places in _plan(sources, max_tokens // rows):
-            if method == "sample":
-                draws = [np.random.default_rng([entropy, first + n]).random(length) for n in places]
-                options["draws"] = self._room.put(np.array(draws, np.float32))  # (B, max_len)
-            written = self._search(sources, places, method, max_len=length, **options)
+        for places, written in batches:
             for n, ids in zip(places, written, strict=True):
                 found[n] = self.target.decode(ids)
-        return found[0] if alone else found
+            if progress is not None:
+                progress(len(places))
+        return found[0] if isinstance(texts, str) else found
 
-    def attention(self, text: str, translation: str | None = None) -> Looks:
+    def attention(
+        self,
+        text: str,
+        translation: str | None = None,
+        method: str = "greedy",
+        *,
+        cut: bool = False,
+        **options: Any,
+    ) -> Looks:
         """What every head looked at, from one pass over the sentence and its whole translation.
 
         Args:
             text: the source.
-            translation: what the decoder is made to say; None is what it says by itself, greedily.
+            translation: what the decoder is made to say; None is what it says by itself.
+            method, cut, options: how it says that, as `translate` takes them.
         Raises:
             ValueError: one of the two is no text, or too long.
         """
-        source = self._encode(text, None, cut=False)
+        source = self._encode(text, None, cut)
         if translation is None:
-            said = [EOS]
-            if len(source) > 1:
-                said = self._search([source], [0], "greedy", max_len=self.max_len)[0]
+            said = [EOS]  # of an empty text
+            for _, written in write(self._room, [source], self.max_len, method, **options):
+                said = written[0]
         else:
             said = self.target.encode(translation, eos=True).tolist()
             if len(said) > self.max_len:
@@ -196,45 +203,3 @@ class Translator:
                 f"them, got {len(ids)}: {mend}"
             )
         return np.append(ids[: self.max_len - 1], EOS)
-
-    def _target_length(self, max_len: int | None) -> int:
-        """The most tokens to write."""
-        length = self.max_len if max_len is None else max_len
-        check_count("translate", max_len=length)
-        if length > self.max_len:
-            raise ValueError(
-                f"translate: max_len must be at most {self.max_len}, the translator's, got {length}"
-            )
-        return length
-
-    def _search(
-        self, sources: Sequence[Ids], places: Iterable[int], method: str, **options: Any
-    ) -> list[list[int]]:
-        """The tokens that follow <sos>, <eos> among them, for the sources at these places."""
-        chosen = [sources[n] for n in places]
-        source = np.full((len(chosen), max(map(len, chosen))), PAD, np.int64)  # (B, S)
-        for row, ids in enumerate(chosen):
-            source[row, : len(ids)] = ids
-        prefixes = np.full((len(chosen), 1), SOS, np.int64)  # (B, 1)
-        search = getattr(self._room.functions, "beam_search" if method == "beam" else method)
-        with self._room.quiet() as model:
-            state = model.start(self._room.put(source))
-            tokens, _ = search(state, self._room.put(prefixes), eos_id=EOS, pad_id=PAD, **options)
-        written = self._room.get(tokens[:, 0] if method == "beam" else tokens)[:, 1:]  # (B, T)
-        return [_until_end(row) for row in written.tolist()]
-
-
-def _plan(sources: Sequence[Ids], max_tokens: int) -> list[list[int]]:
-    """Which texts go together, by length; the empty ones go nowhere."""
-    places = [n for n, ids in enumerate(sources) if len(ids) > 1]
-    if not places:
-        return []
-    room = max(max_tokens, 1)
-    lengths = [min(len(sources[n]), room) for n in places]  # one that is longer fills a batch
-    plan = plan_batches(np.array([lengths, lengths]).T, room)
-    return [[places[n] for n in batch] for batch in plan]
-
-
-def _until_end(row: list[int]) -> list[int]:
-    """What stands up to <eos>; all of it where the search ended without one."""
-    return row[: row.index(EOS) + 1] if EOS in row else row
