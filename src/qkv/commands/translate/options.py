@@ -1,0 +1,108 @@
+"""What can be said on the command line."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+__all__ = ["parse", "search_options"]
+
+# The options that belong to one method alone.
+OWN = {
+    "greedy": (),
+    "beam": ("beams", "alpha", "length_penalty"),
+    "sample": ("temperature", "top_k", "top_p", "seed"),
+}
+DESCRIPTION = """Translate text, one sentence a line, by a model that qkv train has saved.
+
+An empty line gives an empty line, so that files stay line-aligned."""
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options, each in its range, with the room chosen; anything else ends the program."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    for method, names in OWN.items():
+        given = [name for name in names if getattr(options, name) is not None]
+        if given and method != options.method:
+            parser.error(f"--{given[0].replace('_', '-')} goes with --method {method}")
+    if options.room is None:
+        options.room = "torch" if options.device or find_spec("torch") else "numpy"
+    if options.device and options.room == "numpy":
+        parser.error("--device goes with --room torch")
+    return options
+
+
+def search_options(options: argparse.Namespace) -> dict[str, Any]:
+    """What `Translator.translate` takes of them."""
+    names = (*OWN[options.method], "max_len", "max_tokens")
+    found = {name: getattr(options, name) for name in names}
+    return {"method": options.method} | {k: v for k, v in found.items() if v is not None}
+
+
+def _number(
+    kind: Callable[[str], float], fits: Callable[[float], bool], what: str
+) -> Callable[[str], float]:
+    """A type for argparse: a number that fits, or a message that says what would."""
+
+    def read(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value) or not fits(value):
+            raise argparse.ArgumentTypeError(f"{text} is {what}")
+        return value
+
+    return read
+
+
+def _parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="qkv translate",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    count = _number(int, lambda n: n >= 1, "no count: give a whole number from 1 on")
+    whole = _number(int, lambda n: n >= 0, "no seed: give a whole number from 0 on")
+    finite = _number(float, lambda x: True, "no number")
+    above = _number(float, lambda x: x > 0, "no temperature: give a number above 0")
+    share = _number(float, lambda x: 0 < x <= 1, "no share: give a number above 0, at most 1")
+
+    made.add_argument("checkpoint", metavar="CHECKPOINT", help="its JSON file or folder")
+    made.add_argument(
+        "file",
+        metavar="FILE",
+        nargs="?",
+        default="-",
+        help="text in UTF-8, plain or .gz; standard input unless given, each line answered at once",
+    )
+    made.add_argument("--out", type=Path, metavar="FILE", help="written whole, at the end")
+    made.add_argument(
+        "--reference", metavar="FILE", help="right translations, line by line: prints BLEU"
+    )
+    made.add_argument(
+        "--attention", type=Path, metavar="FILE.html", help="draw who looked at whom, as one page"
+    )
+    made.add_argument("--room", choices=("numpy", "torch"), help="torch where it is installed")
+    made.add_argument("--device", help="for torch, such as cuda; cpu unless given")
+    made.add_argument("--cut", action="store_true", help="cut what is too long for the model")
+    made.add_argument("--max-len", type=count, help="the most tokens of a translation")
+    made.add_argument(
+        "--max-tokens", type=count, default=4096, help="of a batch, padding included; 4096"
+    )
+    made.add_argument("--method", choices=tuple(OWN), default="greedy", help="greedy unless given")
+    beam = made.add_argument_group("with --method beam")
+    beam.add_argument("--beams", type=count, help="beginnings kept; 4")
+    beam.add_argument("--alpha", type=finite, help="the larger, the longer; 1.0")
+    beam.add_argument("--length-penalty", choices=("power", "gnmt"), help="power")
+    sample = made.add_argument_group("with --method sample")
+    sample.add_argument("--temperature", type=above, help="below 1 sharpens, above 1 flattens; 1.0")
+    sample.add_argument("--top-k", type=count, help="draw from the k likeliest tokens")
+    sample.add_argument("--top-p", type=share, help="draw from the likeliest of this mass together")
+    sample.add_argument("--seed", type=whole, help="the same seed draws the same translations")
+    return made
