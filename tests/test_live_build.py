@@ -102,7 +102,8 @@ def test_every_word_of_the_scripts_is_in_the_bar() -> None:
     """A message that is asked for and not there would be an error in a reader's hands."""
     bar = (ROOT / "book" / "live" / "bar.html").read_text(encoding="utf-8")
     there = set(re.findall(r'data-say="([^"]+)"', bar))
-    scripts = "".join(f.read_text("utf-8") for f in (ROOT / "book" / "live").glob("*.js"))
+    files = [*(ROOT / "book" / "live").glob("*.js"), ROOT / "book" / "extensions" / "live.py"]
+    scripts = "".join(file.read_text("utf-8") for file in files)
     state = r'"(?:off|starting|ready|busy|lost|failed)"'
     asked = set(re.findall(rf'\b(?:lose|tell)\("([\w-]+)"|say\({state}, "([\w-]+)"', scripts))
     names = {one or other for one, other in asked}
@@ -179,7 +180,10 @@ def test_anywidget_is_a_module(built: Path) -> None:
 
 
 def test_any_other_server_says_that_it_runs_nothing(built: Path) -> None:
-    assert json.loads((built / "_live" / "server.json").read_text("utf-8")) == {"live": False}
+    assert json.loads((built / "_live" / "server.json").read_text("utf-8")) == {
+        "live": False,
+        "words": "elsewhere",
+    }
 
 
 def test_a_missing_package_stops_the_build_and_says_how_to_get_it(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def copy_others(app: Sphinx, error: Exception | None) -> None:
     (target / "anywidget.js").write_text(anywidget(), encoding="utf-8")
     answer = Path(app.outdir, "_live", "server.json")
     answer.parent.mkdir(exist_ok=True)
-    answer.write_text(json.dumps({"live": False}), encoding="utf-8")
+    answer.write_text(json.dumps({"live": False, "words": "elsewhere"}), encoding="utf-8")
 
 
 def anywidget() -> str:

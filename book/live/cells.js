@@ -1,4 +1,6 @@
-// The page's code cells: editors, and live outputs in the place of the stored ones.
+// The page's code cells: editors, and live outputs in the place of the stored ones. What is shown in
+// which state says live.css.
+import { editsOf, keepEdit } from "./edits.js";
 import { markdown, typeset } from "./texts.js";
 
 const EDITOR = {
@@ -6,17 +8,13 @@ const EDITOR = {
   scrollbarStyle: "null",
 };
 const NO_BUTTONS = Object.fromEntries(["Run", "RunAll", "Restart", "RestartAll"].map((name) => [`mount${name}Button`, false]));
-const NOTES = {
-  queued: "waiting", running: "running", error: "error", lost: "not finished", aborted: "not run",
-  unrun: "changed, not run", flood: "prints too much: the rest is not shown",
-};
 const MOST = 300_000; // characters that one run may print; a loop without end would fill the memory
-const SLOW = 250; // ms; a quicker cell shows no sign of running, and costs the page no extra drawing
+const SETTLED = 250; // ms; a widget draws itself a little later than its cell ends
 
 const sourceOf = (element) => element.querySelector(".cell_input pre");
 
 // `run(cell)` is what Shift-Enter and a cell's button do.
-export function makeCells(page, edits, run) {
+export function makeCells(page, run) {
   const { api } = globalThis.thebeCore;
   // With an address thebe keeps its LaTeX renderer; without a configuration it loads no MathJax.
   const config = api.makeConfiguration({ mathjaxUrl: "none", mathjaxConfig: "" });
@@ -25,18 +23,14 @@ export function makeCells(page, edits, run) {
   rendermime.sanitizer = withoutStyleParser(rendermime.sanitizer);
 
   const elements = [...document.querySelectorAll("div.cell")].filter(sourceOf);
-  const stored = edits.all();
-  const seen = new Map();
+  const edits = editsOf(page.name);
   const blocks = elements.map((element, index) => {
     const original = sourceOf(element).textContent.replace(/\n$/, "");
-    const earlier = seen.get(original) ?? 0;
-    seen.set(original, earlier + 1);
-    const key = original + "\n".repeat(earlier); // tells cells with the same text apart
-    return { id: `qkv-cell-${index}`, original, key, source: stored[key] ?? original };
+    return { id: `qkv-cell-${index}`, original, source: edits[original] ?? original };
   });
   const notebook = api.setupNotebookFromBlocks(blocks, config, rendermime);
-  const cells = elements.map((element, index) => new Cell({ page, edits, run, notebook, element, index, ...blocks[index] }));
-  openWhenNear(cells);
+  const template = page.bar.querySelector(".qkv-cell-template").content;
+  const cells = elements.map((element, index) => new Cell({ page: page.name, run, notebook, template, element, index, title: `cell ${index + 1} of ${elements.length}`, ...blocks[index] }));
   return { cells, rendermime };
 }
 
@@ -46,29 +40,17 @@ function withoutStyleParser(sanitizer) {
   return { sanitize: (html, options) => sanitizer.sanitize(html, { ...options, ...plain }) };
 }
 
-// An editor takes 10 ms to make, and a chapter has fifty cells. One that was made out of sight, to be
-// run, has measured nothing and shows nothing before it is refreshed.
-function openWhenNear(cells) {
-  const cellOf = new Map(cells.map((cell) => [cell.element, cell]));
-  const watch = new IntersectionObserver((entries) => {
-    for (const { target } of entries.filter((entry) => entry.isIntersecting)) {
-      cellOf.get(target).open().refresh();
-      watch.unobserve(target);
-    }
-  }, { rootMargin: "600px" });
-  for (const element of cellOf.keys()) watch.observe(element);
-}
-
 class Cell {
-  constructor({ page, edits, run, notebook, element, index, id, original, key, source }) {
-    Object.assign(this, { edits, notebook, element, id, original, key });
-    this.run = () => run(this);
-    this.title = `cell ${index + 1}`;
+  kept = true; // false while the browser refuses to keep the reader's text
+
+  constructor({ page, run, notebook, template, element, index, title, id, original, source }) {
+    Object.assign(this, { page, notebook, element, id, original, title, run: () => run(this) });
     this.thebe = notebook.getCellById(id);
     element.dataset.qkvCell = index;
-    this.#addTools(page.bar.querySelector(".qkv-cell-template").content.cloneNode(true));
+    this.#addTools(template.cloneNode(true));
     this.state = "idle";
     if (source !== original) this.open();
+    this.#openWhenNear();
   }
 
   // The stored output stays in sight until the cell is run. Where only the code is folded, its
@@ -76,17 +58,26 @@ class Cell {
   #addTools(parts) {
     const [tools, output] = parts.children;
     const foldOf = (tag) => (this.element.matches(`.tag_${tag}`) ? this.element.querySelector("details") : null);
-    const [code, stored] = [".cell_input", ".cell_output"].map((part) => this.element.querySelector(part));
-    [this.runButton, this.resetButton, this.note] = tools.children;
-    this.runButton.onclick = this.run;
-    this.resetButton.onclick = () => this.reset();
-    for (const part of [this.runButton, this.resetButton, output]) part.setAttribute("aria-label", `${part.textContent || "Output of"} ${this.title}`);
+    const [run, reset] = tools.children;
+    Object.assign(this, { output, runButton: run, stored: this.element.querySelector(".cell_output") });
+    run.onclick = this.run;
+    reset.onclick = () => this.reset();
+    for (const part of [run, reset, output]) part.setAttribute("aria-label", `${part.textContent || "Output of"} ${this.title}`);
     const folded = foldOf("hide-input");
     if (folded) folded.after(tools);
-    else code.append(tools);
-    if (stored) stored.after(output);
+    else this.element.querySelector(".cell_input").append(tools);
+    if (this.stored) this.stored.after(output);
     else (foldOf("hide-cell") ?? this.element).append(output);
-    Object.assign(this, { output, stored });
+  }
+
+  // An editor takes 10 ms to make, and a chapter has fifty cells. One that was made out of sight, to
+  // be run, has measured nothing and shows nothing before it is refreshed.
+  #openWhenNear() {
+    new IntersectionObserver((entries, watch) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      watch.disconnect();
+      this.open().refresh();
+    }, { rootMargin: "600px" }).observe(this.element);
   }
 
   open() {
@@ -103,14 +94,19 @@ class Cell {
       "Tab": "insertSoftTab", "Shift-Tab": false, // the way out backwards, as Escape is the one forwards
       "Esc": () => this.runButton.focus(),
     });
-    this.editor.on("change", () => {
-      const text = this.editor.getValue();
-      this.edits.set(this.key, text === this.original ? undefined : text);
-      this.#offerReset();
-    });
+    this.editor.on("change", () => this.#keep());
     this.element.querySelector("details")?.addEventListener("toggle", () => this.editor.refresh());
-    this.#offerReset();
+    this.element.classList.toggle("qkv-edited", this.edited);
     return this.editor;
+  }
+
+  #keep() {
+    this.kept = keepEdit(this.page, this.original, this.edited ? this.editor.getValue() : undefined);
+    this.element.classList.toggle("qkv-edited", this.edited);
+  }
+
+  get edited() {
+    return Boolean(this.editor) && this.editor.getValue() !== this.original;
   }
 
   get state() {
@@ -119,38 +115,17 @@ class Cell {
 
   set state(state) {
     this.element.dataset.qkvState = state;
-    clearTimeout(this.slow);
-    if (this.waiting) this.slow = setTimeout(() => this.#note(), SLOW);
-    else this.#note();
-  }
-
-  #note() {
-    const unrun = this.edited && this.output.hidden && !this.waiting && NOTES.unrun;
-    const notes = [NOTES[this.state], unrun, this.printed > MOST && NOTES.flood];
-    this.note.textContent = notes.filter(Boolean).join("; ");
-    this.element.classList.toggle("qkv-slow", this.waiting);
   }
 
   get waiting() {
     return this.state === "queued" || this.state === "running";
   }
 
-  get edited() {
-    return Boolean(this.editor) && this.editor.getValue() !== this.original;
-  }
-
-  #offerReset() {
-    this.resetButton.hidden = !this.edited;
-    this.#note();
-  }
-
   // Back to the text and the output of the book.
   reset() {
     this.editor?.setValue(this.original);
     if (this.waiting) return;
-    this.printed = 0;
-    this.output.hidden = true;
-    if (this.stored) this.stored.hidden = false;
+    this.element.classList.remove("qkv-ran", "qkv-flood");
     this.state = "idle";
   }
 
@@ -168,7 +143,6 @@ class Cell {
     try {
       const future = kernel.requestExecute({ code });
       this.thebe.area.future = future;
-      this.printed = 0;
       future.registerMessageHook((message) => this.#admits(message));
       ended = (await future.done).content;
     } catch (error) {
@@ -179,7 +153,7 @@ class Cell {
     this.state = status === "ok" ? "done" : status;
     this.element.dataset.qkvMs = ms.toFixed(1);
     this.#describe(code);
-    setTimeout(() => this.#settle(), SLOW); // a widget draws itself a little later
+    setTimeout(() => this.#settle(), SETTLED);
     return { state: this.state, ename, evalue, ms };
   }
 
@@ -187,25 +161,24 @@ class Cell {
   #admits({ header, content }) {
     if (header.msg_type === "execute_input") this.state = "running";
     if (header.msg_type !== "stream") return true;
-    const room = MOST - this.printed;
+    content.text = content.text.slice(0, MOST - this.printed);
     this.printed += content.text.length;
-    content.text = content.text.slice(0, Math.max(room, 0));
-    if (this.printed > MOST) this.#note();
-    return room > 0;
+    this.element.classList.toggle("qkv-flood", this.printed === MOST);
+    return content.text !== "";
   }
 
   // The new output keeps the room of the old one until it is there, so that the page does not jump.
   #showLive() {
-    const height = this.output.hidden ? (this.stored?.offsetHeight ?? 0) : this.height;
-    this.output.style.minHeight = `${height}px`;
-    this.output.hidden = false;
-    if (this.stored) this.stored.hidden = true;
+    this.printed = 0;
+    const old = this.element.classList.contains("qkv-ran") ? this.output : this.stored;
+    this.output.style.minHeight = `${old?.offsetHeight ?? 0}px`;
+    this.element.classList.remove("qkv-flood");
+    this.element.classList.add("qkv-ran");
   }
 
   #settle() {
     if (this.waiting) return;
     this.output.style.minHeight = "";
-    this.height = this.output.offsetHeight;
     for (const area of this.output.querySelectorAll(".jp-OutputArea-output")) {
       if (area.scrollHeight > area.clientHeight || area.scrollWidth > area.clientWidth) area.tabIndex = 0;
     }

@@ -1,29 +1,21 @@
 // What a reader has changed on a page, kept in the browser until it is reset. A cell is known by its
 // original text: when the book changes, an answer does not land under another question.
-export class Edits {
-  kept = true; // false once the browser has refused to store something
+const at = (page) => `qkv-live:${page}`;
 
-  constructor(place) {
-    this.place = place;
+export function editsOf(page) {
+  try {
+    return JSON.parse(localStorage.getItem(at(page))) ?? {};
+  } catch {
+    return {};
   }
+}
 
-  all() {
-    try {
-      return JSON.parse(localStorage.getItem(this.place)) ?? {};
-    } catch {
-      return {};
-    }
-  }
-
-  // Reads before it writes, because the page may be open in two tabs.
-  set(key, text) {
-    const edits = { ...this.all(), [key]: text };
-    if (text === undefined) delete edits[key];
-    try {
-      if (Object.keys(edits).length) localStorage.setItem(this.place, JSON.stringify(edits));
-      else localStorage.removeItem(this.place);
-    } catch {
-      this.kept = false;
-    }
+// Whether the browser kept it. Reads before it writes: the page may be open in two tabs.
+export function keepEdit(page, original, text) {
+  try {
+    localStorage.setItem(at(page), JSON.stringify({ ...editsOf(page), [original]: text }));
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -1,22 +1,19 @@
 // From the button to running cells, and what the bar says on the way.
 import { makeCells } from "./cells.js";
-import { Edits } from "./edits.js";
-import { askServer, attach, connect, disconnect, exists, inTime, loadThebe, startKernel } from "./kernel.js";
+import { askServer, attach, connect, inTime, loadThebe, startKernel } from "./kernel.js";
 
 const SLOW = 250; // ms; the bar does not flicker for quicker cells
-const HEED = 3000; // ms that a cell may take to end when it is interrupted
 const LOOKS = 4; // in vain, a second apart: then the server is gone
+const HEED = 3000; // ms that a cell may take to end when it is interrupted
 
-let page, edits, cells, rendermime, session;
+let page, cells, rendermime, session;
 let line = Promise.resolve(); // the cells that wait, each for the one before
 let calledOff = 0; // counts what makes those that wait not run: an error, an interrupt, a fresh Python
-let restarting, died;
 
 export async function goLive(opened) {
   page = opened;
-  const server = await askServer(page).catch(() => null);
-  if (!server) return page.say("failed", "gone");
-  if (!server.live) return page.say("failed", server.forgotten ? "forgotten" : "elsewhere");
+  const server = await askServer(page);
+  if (!server.live) return page.say("failed", server.words);
   page.say("starting", "starting");
   // The kernel starts on the server while the browser reads the editor.
   const [model, thebe] = await Promise.all([startKernel(page, server), loadThebe().then(() => open(server))]);
@@ -31,25 +28,13 @@ export async function goLive(opened) {
 function open(server) {
   const thebe = connect(server);
   if (cells) return thebe;
-  edits = new Edits(page.storage);
-  ({ cells, rendermime } = makeCells(page, edits, run));
+  ({ cells, rendermime } = makeCells(page, run));
   const acts = { "run-all": runAll, interrupt, restart, stop, "reset-all": resetAll };
   for (const [name, act] of Object.entries(acts)) {
     page.pick(name).onclick = () => act().catch((error) => tell("refused", error.message));
   }
-  skipWhatIsOutOfSight();
-  page.bar.classList.add("qkv-live-open");
+  page.bar.closest("article").classList.add("qkv-live-open");
   return thebe;
-}
-
-// Each output changes the height of the page; a browser need not draw all of it anew each time. What
-// is skipped keeps its height.
-function skipWhatIsOutOfSight() {
-  const article = page.bar.closest("article");
-  const blocks = [...article.querySelectorAll("section > :is(p, ul, ol, div, details, figure)")].filter((one) => one !== page.bar);
-  const heights = blocks.map((block) => block.offsetHeight);
-  blocks.forEach((block, i) => { block.style.containIntrinsicBlockSize = `auto ${heights[i]}px`; });
-  for (const block of blocks) block.classList.add("qkv-skipped");
 }
 
 const tell = (words, value) => page.say(page.bar.dataset.state, words, value);
@@ -60,22 +45,17 @@ function run(cell) {
   cell.state = "queued";
   const before = calledOff;
   cell.ended = line.then(() => (before === calledOff ? execute(cell) : (cell.state = "aborted")));
-  line = cell.ended.catch(() => {});
+  line = cell.ended;
   return cell.ended;
 }
 
 async function execute(cell) {
-  died = false;
-  const place = `${cell.title} of ${cells.length}`;
-  const slow = setTimeout(() => page.say("busy", "running", place), SLOW);
   const { state, ename, evalue, ms } = await cell.execute(session.kernel);
-  clearTimeout(slow);
-  const time = ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
-  if (state === "error") calledOff += 1;
-  if (state === "done") tell(edits.kept ? "ran" : "ran-unkept", `${place} in ${time}`);
-  else if (ename === "KeyboardInterrupt") tell("interrupted", place);
+  if (state !== "done") calledOff += 1;
+  if (state === "done") tell(cell.kept ? "ran" : "ran-unkept", `${cell.title} in ${(ms / 1000).toPrecision(2)} s`);
+  else if (ename === "KeyboardInterrupt") tell("interrupted", cell.title);
   // Of a syntax error, the number of the line is the reader's, the name of the file is not.
-  else if (ename) tell(ename === "NameError" ? "name-error" : "error", `${place}: ${ename}${evalue && `: ${evalue.replace(/\(\d+\.py, /, "(")}`}.`);
+  else if (ename) tell(ename === "NameError" ? "name-error" : "error", `${cell.title}: ${ename}${evalue && `: ${evalue.replace(/\(\d+\.py, /, "(")}`}.`);
   return state;
 }
 
@@ -101,25 +81,17 @@ async function interrupt() {
 
 async function restart() {
   calledOff += 1;
-  restarting = true;
   page.say("busy", "restarting");
-  try {
-    await inTime(session.kernel.restart().then(() => session.kernel.info));
-    for (const cell of cells) cell.forget();
-    page.say("ready", "restarted");
-  } finally {
-    restarting = false;
-  }
+  await inTime(session.kernel.restart().then(() => session.kernel.info));
+  for (const cell of cells) cell.forget();
+  page.say("ready", "restarted");
 }
 
 async function stop() {
-  const stopped = session;
-  release();
+  const stopped = release();
   page.say("starting", "stopping"); // a start in between would find the old kernel
-  await stopped.shutdown().finally(() => {
-    disconnect(stopped);
-    page.say("off", "stopped");
-  });
+  await stopped.shutdown().finally(() => disconnect(stopped));
+  page.say("off", "stopped");
 }
 
 function lose(words) {
@@ -134,49 +106,45 @@ function release() {
   return released;
 }
 
+function disconnect(ended) {
+  ended.dispose();
+  ended.server.dispose();
+}
+
 // Says what becomes of the kernel and of the connection to it.
 function follow(followed) {
   const { kernel } = followed;
-  const shift = (from, to) => { if (page.bar.dataset.state === from) page.bar.dataset.state = to; };
-  let slow, seeking;
-  kernel.statusChanged.connect((_, status) => {
-    if (session !== followed) return;
+  const on = (signal, act) => signal.connect((_, value) => { if (session === followed) act(value); });
+  const says = (...words) => words.includes(page.bar.dataset.words);
+  const name = () => cells.find((cell) => cell.state === "running")?.title ?? "Python";
+  let slow;
+  on(kernel.statusChanged, (status) => {
     clearTimeout(slow);
-    if (status === "busy") slow = setTimeout(() => shift("ready", "busy"), SLOW);
-    if (status === "idle" && !restarting) {
-      shift("busy", "ready");
-      if (page.bar.dataset.words === "still-busy") tell("idle");
-    }
+    if (status === "busy") slow = setTimeout(() => page.say("busy", "running", name()), SLOW);
+    if (status === "idle" && says("running", "still-busy")) page.say("ready", "idle");
+    else if (status === "idle" && !says("restarting")) page.bar.dataset.state = "ready";
     if (status === "dead") lose("dead");
     if (status === "autorestarting") {
-      calledOff += 1;
-      died = true;
       for (const cell of cells) cell.forget();
       page.say("ready", "died");
     }
   });
-  kernel.disposed.connect(() => { if (session === followed) lose("ended-elsewhere"); });
-  kernel.connectionStatusChanged.connect(async (_, status) => {
-    if (status === "connected" || seeking || restarting) return;
-    seeking = true;
-    await seek(followed, kernel);
-    seeking = false;
+  on(kernel.connectionStatusChanged, (status) => {
+    if (status !== "connected" && !says("lost", "restarting")) seek(kernel);
   });
+  on(kernel.disposed, () => lose("ended-elsewhere"));
 }
 
 // Jupyter's connection comes back by itself, if there is something to come back to.
-async function seek(followed, kernel) {
-  const waits = () => session === followed && kernel.connectionStatus !== "connected";
-  if (waits()) page.say("lost", "lost");
+async function seek(kernel) {
+  const waits = () => session?.kernel === kernel && kernel.connectionStatus !== "connected";
+  const before = page.bar.dataset.words;
+  page.say("lost", "lost");
   for (let failures = 0; waits(); ) {
-    const server = await askServer(page).catch(() => null);
-    const known = server?.live && (await exists(server, kernel.id).catch(() => true));
-    if (!waits()) break;
-    failures = server ? 0 : failures + 1;
-    if (failures === LOOKS) return lose("gone");
-    if (server && !server.live) return lose("forgotten");
-    if (known === false) return lose("ended-elsewhere");
+    const { words } = await askServer(page);
+    failures = words === "gone" ? failures + 1 : 0;
+    if (waits() && (failures === LOOKS || words === "forgotten")) lose(words);
     await new Promise((resolve) => { setTimeout(resolve, 1000); });
   }
-  if (session === followed) page.say(kernel.status === "busy" ? "busy" : "ready", died ? "died" : "found");
+  if (page.bar.dataset.words === "lost") page.say(kernel.status === "busy" ? "busy" : "ready", before === "died" ? "died" : "found");
 }

@@ -1,13 +1,9 @@
 // Formulas and Markdown in outputs; KaTeX and marked are loaded when the first one comes.
 const MATHS = /\$|\\\(|\\\[|\\begin\{/;
-const ENVIRONMENTS = ["equation", "align", "gather", "alignat"].flatMap((name) => [name, `${name}*`]);
-const delimiters = [
-  { left: "$$", right: "$$", display: true },
-  { left: "\\[", right: "\\]", display: true },
-  ...ENVIRONMENTS.map((name) => ({ left: `\\begin{${name}}`, right: `\\end{${name}}`, display: true })),
-  { left: "\\(", right: "\\)", display: false },
-  { left: "$", right: "$", display: false },
-];
+const NAMES = ["equation", "align", "gather", "alignat"].flatMap((name) => [name, `${name}*`]);
+const DISPLAY = [["$$", "$$"], ["\\[", "\\]"], ...NAMES.map((name) => [`\\begin{${name}}`, `\\end{${name}}`])];
+const INLINE = [["\\(", "\\)"], ["$", "$"]];
+const delimiters = [...DISPLAY, ...INLINE].map(([left, right], n) => ({ left, right, display: n < DISPLAY.length }));
 
 export async function typeset(node) {
   if (!MATHS.test(node.textContent)) return;

@@ -146,6 +146,9 @@ class LivePage:
     def output(self, n: int) -> Locator:
         return self.cell(n).locator(".qkv-live-output")
 
+    def note(self, n: int) -> Locator:
+        return self.cell(n).locator(".qkv-cell-note")
+
     def stored(self, n: int) -> Locator:
         return self.cell(n).locator(".cell_output")
 

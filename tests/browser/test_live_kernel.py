@@ -51,11 +51,11 @@ def test_a_cell_waits_for_the_one_that_runs(live: LivePage) -> None:
     loops(live, first)
     live.cell(second).locator(".qkv-run").click()
     expect(live.cell(second)).to_have_attribute("data-qkv-state", "queued")
-    expect(live.cell(second)).to_contain_text("waiting")
+    expect(live.note(second)).to_have_text("waiting", use_inner_text=True)
     live.act("interrupt")
     live.ends(first, "error")
     live.ends(second, "aborted")
-    expect(live.cell(second)).to_contain_text("not run")
+    expect(live.note(second)).to_have_text("not run", use_inner_text=True)
 
 
 def test_interrupt_ends_run_all(live: LivePage) -> None:

@@ -90,11 +90,13 @@ def test_everything_has_a_name(live: LivePage) -> None:
     for name in ("Run all", "Interrupt", "Restart", "Stop", "Reset all"):
         expect(page.get_by_role("button", name=name, exact=True)).to_be_visible()
     number = first + 1
-    expect(page.get_by_role("button", name=re.compile(f"Run cell {number}$", re.I))).to_be_visible()
+    expect(
+        page.get_by_role("button", name=re.compile(f"Run cell {number} of \\d+$", re.I))
+    ).to_be_visible()
     expect(
         page.get_by_role("button", name=re.compile(f"Reset cell {number}\\b", re.I))
     ).to_be_visible()
-    group = page.get_by_role("group", name=re.compile(f"Output of cell {number}$", re.I))
+    group = page.get_by_role("group", name=re.compile(f"Output of cell {number} of \\d+$", re.I))
     expect(group).to_have_text("1")
     field = live.editor(first).locator("textarea, [contenteditable=true]").last
     assert re.search(f"cell {number}", field.get_attribute("aria-label") or "", re.I)

@@ -206,7 +206,7 @@ def test_an_error_is_readable(live: LivePage, theme: Any) -> None:
     expect(output).to_contain_text("Traceback")
     assert "\x1b" not in output.inner_text()
     expect(live.message).to_contain_text("an error on purpose")
-    expect(live.cell(first).locator(".qkv-cell-note")).to_have_text("error")
+    expect(live.note(first)).to_have_text("error", use_inner_text=True)
     parts = output.locator("pre, pre *")
     pale = [part for part in parts.evaluate_all(CONTRAST) if part[2] < 4.5]
     live.page.emulate_media(color_scheme="light")
