@@ -296,13 +296,14 @@ def test_files_need_no_torch(tmp_path, nests):
 
 
 def test_the_bridge_imports_neither_torch_nor_safetensors_and_says_what_is_missing(tmp_path):
+    (tmp_path / "state").write_bytes(b"")
     found = run(
         "import sys, qkv.bridge\n"
         "print([m for m in ('torch', 'safetensors') if m in sys.modules])\n"
         "sys.modules['safetensors'] = None\n"
         "try: qkv.bridge.load_state(sys.argv[1])\n"
         "except ImportError as error: print(error)",
-        tmp_path,
+        tmp_path / "state",
     )
     words = "files of parameters need safetensors: pip install safetensors"
     assert found.stdout.splitlines() == ["[]", words], found.stderr
