@@ -1,0 +1,6 @@
+"""A trained model that comes with the package: the grammar of `qkv.corpus`, English to Korean."""
+
+from qkv.pretrained.load import pretrained
+from qkv.pretrained.scores import alignment_accuracy, diagonal_accuracy, exact_match
+
+__all__ = ["alignment_accuracy", "diagonal_accuracy", "exact_match", "pretrained"]

@@ -1,0 +1,268 @@
+"""The model that ships: small, whole, the same in both rooms, and as good as its facts say."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+import qkv.pretrained
+from qkv.bridge import state_of
+from qkv.checkpoint import Checkpoint
+from qkv.commands import pretrain
+from qkv.corpus import sentences, split_by_combination
+from qkv.pretrained import alignment_accuracy, diagonal_accuracy, exact_match, pretrained
+from qkv.pretrained.digest import DIGEST
+from qkv.pretrained.load import MODEL, load
+from qkv.pretrained.scores import DIAGONALS
+from qkv.pretrained.words import Words
+from qkv.text import SPECIALS, UNK, learn_words
+from qkv.translator import Looks, Translator
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+MAT = "The cat sat on the mat"
+KOREAN = "고양이가 매트 위에 앉았다"
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    return sentences()
+
+
+@pytest.fixture(scope="module")
+def split(pairs):
+    """Training pairs and those held back."""
+    return split_by_combination(pairs, 0.1, Random(0))
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return load(MODEL, DIGEST)
+
+
+def test_it_is_small_and_nothing_else_lies_beside_it():
+    files = list(MODEL.parent.iterdir())
+    assert sum(file.stat().st_size for file in files) < 2_000_000
+    named = json.loads(MODEL.read_text())["files"].values()
+    assert {file.name for file in files} == {MODEL.name, *named}
+
+
+def test_it_translates_the_sentence_of_the_book():
+    assert pretrained().translate(MAT) == KOREAN
+    assert pretrained("torch").translate(MAT) == KOREAN
+    assert pretrained() is pretrained("numpy")
+
+
+def test_combinations_that_training_never_showed_come_out_right(split, shipped):
+    training, held = split
+    assert len(held) == 2773
+    share, _ = exact_match(pretrained(), held)
+    assert share >= 0.97
+    figures = shipped.facts["figures"]
+    assert figures["pairs"] == len(held)
+    assert share == pytest.approx(figures["exact match, greedy"], abs=0.002)
+    # It knows the words of the training text, in the order in which training alone counts them.
+    for tokenizer, side in ((shipped.source, "source"), (shipped.target, "target")):
+        learnt = learn_words(" ".join(getattr(pair, side)) for pair in training)
+        assert tokenizer.tokens == learnt.tokens
+
+
+def test_the_rooms_hold_the_same_numbers_and_say_the_same(split):
+    numpy, torch = pretrained("numpy"), pretrained("torch")
+    one, other = state_of(numpy.model), state_of(torch.model)
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        np.testing.assert_array_equal(value, other[name], err_msg=name)
+    texts = [" ".join(pair.source) for pair in split[1][::5]]
+    assert torch.translate(texts) == numpy.translate(texts)
+    assert torch.translate(texts[:50], "beam") == numpy.translate(texts[:50], "beam")
+
+
+def test_attention_finds_the_word_that_is_being_translated(split):
+    held = split[1][::10]
+    found, diagonal = alignment_accuracy(pretrained(), held), diagonal_accuracy(held)
+    assert diagonal.keys() == DIAGONALS.keys()
+    assert found["mean"] >= max(diagonal.values()) + 0.2
+    assert len(found) == 1 + pretrained().model.config.decoder_layers * 2
+
+
+class Fixed:
+    """Stands in for a translator: says and looks at what it was told."""
+
+    def __init__(self, said, cross):
+        self.said, self.cross = said, cross
+
+    def translate(self, texts, method):
+        assert method == "greedy"
+        return [self.said for _ in texts]
+
+    def attention(self, text, translation):
+        source, target = (*text.split(), "<eos>"), (*translation.split(), "<eos>")
+        weights = {"decoder.layers.0.cross_attention": self.cross}
+        return Looks(text, translation, source, target, ("<sos>", *target[:-1]), weights)
+
+
+def test_the_scores_by_hand(pairs):
+    (mat,) = (pair for pair in pairs if " ".join(pair.source) == MAT)
+    assert sorted(mat.alignment) == [(0, 1), (1, 5), (2, 3), (3, 2)]
+    assert diagonal_accuracy([mat]) == {
+        "same place": 0.0,  # 0 1 2 3
+        "from the end": 0.0,  # 2 3 4 5
+        "end to end": 0.25,  # 0 2 3 5
+        "centre": 0.25,  # 0 2 3 5
+        "last of its share": 0.25,  # 1 2 4 5
+    }
+    cross = np.zeros((2, 5, 7))
+    cross[0, range(5), [1, 5, 3, 2, 6]] = 0.6  # right, as <eos> is that looks at <eos>
+    cross[1, range(5), [1, 5, 3, 6, 6]] = 0.7  # one word looks at <eos>, which is wrong
+    cross[1, 1] = 0.2  # and one at each word as much, so at an article first
+    found = alignment_accuracy(Fixed(KOREAN, cross), [mat])
+    assert found == {"mean": 0.75, "layer 0, head 0": 1.0, "layer 0, head 1": 0.5}
+    assert exact_match(Fixed(KOREAN, cross), [mat, mat]) == (1.0, [])
+    other = next(pair for pair in pairs if pair != mat)
+    share, wrong = exact_match(Fixed(KOREAN, cross), [mat, other])
+    assert (share, wrong) == (0.5, [(" ".join(other.source), " ".join(other.target), KOREAN)])
+
+
+def test_scores_need_pairs():
+    for score in (exact_match, alignment_accuracy):
+        with pytest.raises(ValueError, match="must hold at least one pair, got none"):
+            score(pretrained(), [])
+    with pytest.raises(ValueError, match="must hold at least one pair, got none"):
+        diagonal_accuracy([])
+
+
+def test_an_unknown_room_is_refused():
+    with pytest.raises(ValueError, match="room must be one of"):
+        pretrained("jax")
+
+
+@pytest.mark.parametrize("ending", ["last.json", "parameters", "source", "target"])
+def test_a_changed_file_is_refused(tmp_path, ending):
+    folder = shutil.copytree(MODEL.parent, tmp_path / "model")
+    path = next(file for file in folder.iterdir() if file.name.startswith(ending))
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"is not (the model that was shipped|what was saved)"):
+        load(folder / MODEL.name, DIGEST)
+
+
+def test_another_model_is_refused(tmp_path, shipped):
+    """A whole one, whose files fit each other: the digest in the code is what tells it."""
+    parameters = {name: value + 1 for name, value in shipped.parameters.items()}
+    other = Checkpoint(shipped.config, parameters, shipped.source, shipped.target, shipped.facts)
+    other.save(tmp_path / MODEL.name)
+    Checkpoint.load(tmp_path)
+    with pytest.raises(ValueError, match=r"SHA-256 must be .*: install the package again"):
+        load(tmp_path / MODEL.name, DIGEST)
+
+
+def test_it_needs_neither_torch_nor_tokenizers():
+    code = (
+        "import sys; sys.modules.update(torch=None, tokenizers=None)\n"
+        "from qkv.pretrained import pretrained\n"
+        f"print(ascii(pretrained().translate({MAT!r})))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert said.stdout.strip() == ascii(KOREAN), said.stderr
+
+
+@pytest.mark.parametrize(
+    "text", [MAT, f"{MAT}.", f"{MAT} .", MAT.lower(), MAT.upper(), f"  {MAT}\n", f"{MAT}?!"]
+)
+def test_spelling_is_forgiven(text):
+    assert pretrained().translate(text) == KOREAN
+
+
+def test_a_pronoun_keeps_its_capital():
+    known = Words([*SPECIALS, "I", "We", "the", "The", "rice", "ate"])
+    for text in ("I ate the rice", "i ate the rice", "I ATE THE RICE!"):
+        assert [known.tokens[n] for n in known.encode(text)] == ["I", "ate", "the", "rice"]
+    assert known.encode("the rice").tolist() == [7, 8]
+    assert known.encode("").tolist() == []
+    assert known.encode(".", eos=True).tolist() == [2]
+
+
+def test_unknown_words_are_named():
+    words = r"got 'dragn' \(near 'drank'\), 'mats' \(near 'mat'\) in 'The dragn sat on the mats'"
+    for call in (pretrained().translate, pretrained().attention):
+        with pytest.raises(ValueError, match=rf"one of the \d+ that the model knows, {words}"):
+            call("The dragn sat on the mats")
+    with pytest.raises(ValueError, match="got '용이'"):
+        pretrained().attention(MAT, "용이 매트 위에 앉았다")
+    with pytest.raises(ValueError, match="got '<unk>'"):
+        pretrained().translate("The <unk> sat")
+    assert UNK not in pretrained().source.encode(MAT)
+
+
+def test_the_facts_say_how_it_was_made(shipped):
+    facts = shipped.facts
+    assert facts["recipe"].split() == ["qkv", "train", *pretrain.RECIPE]
+    assert facts["steps"] == int(pretrain.RECIPE[pretrain.RECIPE.index("--steps") + 1])
+    assert facts["max_len"] == pretrained().max_len
+    assert (facts["share"], facts["seed"]) == (pretrain.HELD_BACK, pretrain.SEED)
+    assert len(facts["figures"]["wrong"]) == round(
+        facts["figures"]["pairs"] * (1 - facts["figures"]["exact match, greedy"])
+    )
+
+
+def test_the_command_makes_such_a_model(tmp_path, shipped, split, monkeypatch, capsys):
+    """In small: a few steps, a few sentences to measure by, another folder."""
+    assert pretrain.held_back("combination") == split[1]
+    monkeypatch.setattr(pretrain, "held_back", lambda _: split[1][:20])
+    before = MODEL.read_bytes(), pretrain.DIGEST.read_bytes()
+    assert pretrain.main(["--out", str(tmp_path), "--steps", "4"]) == 0
+    made = Checkpoint.load(tmp_path / MODEL.name)
+    assert made.config == shipped.config
+    assert made.source.tokens == shipped.source.tokens
+    assert made.target.tokens == shipped.target.tokens
+    assert made.facts.keys() == shipped.facts.keys()
+    assert made.facts["figures"].keys() == shipped.facts["figures"].keys()
+    for name, value in shipped.parameters.items():
+        assert made.parameters[name].shape == value.shape
+        assert made.parameters[name].dtype == value.dtype
+    assert sum("-" in file.name for file in tmp_path.iterdir()) == 3
+    assert made.facts["steps"] == 4
+    assert Translator.from_checkpoint(made).translate(MAT) != KOREAN
+    digest = hashlib.sha256((tmp_path / MODEL.name).read_bytes()).hexdigest()
+    assert digest in capsys.readouterr().out
+    assert (MODEL.read_bytes(), pretrain.DIGEST.read_bytes()) == before
+
+
+def test_a_folder_that_cannot_be_is_said_before_training(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("qkv.commands.train.main", lambda _: pytest.fail("it trains"))
+    (tmp_path / "file").touch()
+    assert pretrain.main(["--out", str(tmp_path / "file" / "model")]) == 1
+    assert capsys.readouterr().err.startswith("There is no model: ")
+
+
+def test_a_failed_training_is_said(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("qkv.commands.train.main", lambda _: 1)
+    assert pretrain.main(["--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == "There is no model: qkv train did not end well.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_installation_brings_it(tmp_path):
+    pytest.importorskip("setuptools", minversion="77")
+    copy = tmp_path / "copy"
+    shutil.copytree(CHECKOUT / "src", copy / "src", ignore=shutil.ignore_patterns("*.egg-info"))
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(CHECKOUT / name, copy)
+    code = f"from setuptools import build_meta; build_meta.build_wheel({str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", code], cwd=copy, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as held:
+        for file in MODEL.parent.iterdir():
+            assert held.read(f"qkv/pretrained/model/{file.name}") == file.read_bytes()
+        (metadata,) = (name for name in held.namelist() if name.endswith("METADATA"))
+        needed = held.read(metadata).decode()
+    assert "Requires-Dist: safetensors>=0.5\n" in needed
+    assert Path(qkv.pretrained.__file__).parent == MODEL.parent.parent
