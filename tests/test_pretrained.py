@@ -15,7 +15,7 @@ import pytest
 import qkv.pretrained
 from qkv.bridge import state_of
 from qkv.checkpoint import Checkpoint
-from qkv.commands import pretrain
+from qkv.commands import pretrain, translate
 from qkv.corpus import sentences, split_by_combination
 from qkv.pretrained import alignment_accuracy, diagonal_accuracy, exact_match, pretrained
 from qkv.pretrained.digest import DIGEST
@@ -200,6 +200,18 @@ def test_unknown_words_are_named():
     with pytest.raises(ValueError, match="got '<unk>'"):
         pretrained().translate("The <unk> sat")
     assert UNK not in pretrained().source.encode(MAT)
+
+
+def test_the_command_line_knows_it_by_name(tmp_path, capfd):
+    (tmp_path / "in.txt").write_text(f"{MAT}.\nI ate the rice\n")
+    own = ["pretrained", str(tmp_path / "in.txt"), "--room"]
+    assert translate.main([*own, "numpy"]) == 0
+    assert capfd.readouterr() == (f"{KOREAN}\n나는 밥을 먹었다\n", "")
+    assert translate.main([*own, "torch", "--device", "cpu"]) == 1
+    assert capfd.readouterr().err.endswith("runs on the processor: leave it out\n")
+    (tmp_path / "in.txt").write_text("The dragon sat\n")
+    assert translate.main([*own, "numpy"]) == 1
+    assert "got 'dragon'" in capfd.readouterr().err
 
 
 def test_the_facts_say_how_it_was_made(shipped):

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from qkv.commands.translate.options import parse, search_options
+from qkv.commands.translate.options import SHIPPED, parse, search_options
 from qkv.commands.translate.page import attention_page
 from qkv.commands.translate.reading import LineError, blocks, decoded, read_lines
 from qkv.files import write_whole
+from qkv.pretrained import pretrained
 from qkv.translator import Translator
 
 __all__ = ["main"]
@@ -152,7 +153,11 @@ class Work:
 
 def load(checkpoint: str, room: str, device: str | None) -> Translator:
     """The translator of a checkpoint, or the one that ships with the package."""
-    return Translator.from_checkpoint(checkpoint, room, device)
+    if checkpoint != SHIPPED:
+        return Translator.from_checkpoint(checkpoint, room, device)
+    if device is not None:
+        raise ValueError(f"--device: the {SHIPPED} model runs on the processor: leave it out")
+    return pretrained(room)
 
 
 def scorer() -> Callable[[list[str], list[str]], str]:

@@ -9,7 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-__all__ = ["parse", "search_options"]
+__all__ = ["SHIPPED", "parse", "search_options"]
+
+SHIPPED = "pretrained"  # instead of a path
 
 # The options that belong to one method alone.
 OWN = {
@@ -73,7 +75,11 @@ def _parser() -> argparse.ArgumentParser:
     above = _number(float, lambda x: x > 0, "no temperature: give a number above 0")
     share = _number(float, lambda x: 0 < x <= 1, "no share: give a number above 0, at most 1")
 
-    made.add_argument("checkpoint", metavar="CHECKPOINT", help="its JSON file or folder")
+    made.add_argument(
+        "checkpoint",
+        metavar="CHECKPOINT",
+        help=f'its JSON file or folder; "{SHIPPED}" is the English-Korean model of the book',
+    )
     made.add_argument(
         "file",
         metavar="FILE",
