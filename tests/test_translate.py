@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -18,13 +19,15 @@ import pytest
 from translators import MAX_LEN, SOURCES, TARGETS, checkpoint
 
 import qkv.numpy as qn
-from qkv.commands.translate import command, main
+from qkv.commands.translate import command, main, work
 from qkv.commands.translate.page import SCALE, attention_page
 from qkv.commands.translate.reading import blocks
 from qkv.text import learn_words
 from qkv.translator import KINDS, Translator
 
 COMMAND = [sys.executable, "-m", "qkv.commands.translate"]
+# Unbuffered, a program needs not care when its words leave it.
+BUFFERED = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +62,7 @@ def run(saved, capfdbinary):
 def given(monkeypatch, data):
     """Standard input holds this."""
     stream = SimpleNamespace(buffer=io.BytesIO(data), isatty=lambda: False)
-    monkeypatch.setattr(command, "sys", SimpleNamespace(
+    monkeypatch.setattr(work, "sys", SimpleNamespace(
         stdin=stream, stdout=sys.stdout, stderr=sys.stderr))  # fmt: skip
 
 
@@ -67,6 +70,12 @@ def dripping(data, size):
     """A stream that gives a few bytes at a time."""
     parts = iter([*(data[n : n + size] for n in range(0, len(data), size)), b""])
     return SimpleNamespace(read1=lambda _: next(parts))
+
+
+def ready(stream):
+    """Wait until there is something to read, but not for ever."""
+    assert select.select([stream], [], [], 60)[0], "no answer within a minute"
+    return stream
 
 
 def lines(texts):
@@ -104,12 +113,12 @@ def test_lines_come_whole_however_they_are_sent():
 def test_each_line_is_answered_at_once(saved):
     """The next line is sent only when the last was answered, as a person at a terminal would."""
     process = subprocess.Popen(
-        [*COMMAND, str(saved), "--room", "numpy"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+        [*COMMAND, str(saved), "--room", "numpy"], env=BUFFERED,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
     for source, target in zip(SOURCES[:3], TARGETS[:3], strict=True):
         process.stdin.write(f"{source}\n".encode())
         process.stdin.flush()
-        assert process.stdout.readline().decode() == f"{target}\n"
+        assert ready(process.stdout).readline().decode() == f"{target}\n"
     process.stdin.close()
     assert process.wait(timeout=60) == 0
     assert process.stdout.read() == b""
@@ -128,7 +137,7 @@ def test_a_terminal_is_asked_and_a_bad_line_does_not_end_it(saved):
     def until(words):
         nonlocal heard
         while words.encode() not in heard:
-            heard += os.read(ours, 1000)
+            heard += os.read(ready(ours), 1000)
         heard = heard.partition(words.encode())[2]
 
     until("Ctrl-D ends.")
@@ -164,7 +173,7 @@ def test_sampling_does_not_depend_on_where_the_lines_come_from(run, text, monkey
     assert out != lines(TARGETS)
     assert run(text, *own, "--max-tokens", 1)[1] == out
     given(monkeypatch, b"")
-    command.sys.stdin.buffer = dripping(text.read_bytes(), 40)
+    work.sys.stdin.buffer = dripping(text.read_bytes(), 40)
     assert run(*own)[1] == out
 
 
@@ -205,6 +214,16 @@ def test_a_line_that_is_too_long(run, tmp_path, monkeypatch):
     given(monkeypatch, path.read_bytes())
     expected = f"qkv translate: line 2 of standard input {words}{mend}\n"
     assert run() == (1, lines(TARGETS[:1]), expected)  # what came before it is answered
+
+
+def test_a_line_that_the_vocabulary_refuses_is_named(run, text, monkeypatch):
+    def count(_, line):
+        if "rice" in line:
+            raise ValueError("encode: no rice")
+        return 1
+
+    monkeypatch.setattr(Translator, "count", count)
+    assert run(text) == (1, "", f"qkv translate: line 3 of {text}: encode: no rice\n")
 
 
 def damaged(path):
@@ -308,11 +327,11 @@ def test_the_torch_room_is_taken_where_there_is_torch(saved, text, capfd, monkey
 def test_a_reader_who_leaves_early(saved, text):
     """As `qkv translate … | head -n 1`: no traceback."""
     process = subprocess.Popen(
-        [*COMMAND, str(saved), "--room", "numpy"],
+        [*COMMAND, str(saved), "--room", "numpy"], env=BUFFERED,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
     process.stdin.write(f"{SOURCES[0]}\n".encode())
     process.stdin.flush()
-    process.stdout.readline()
+    ready(process.stdout).readline()
     process.stdout.close()
     process.stdin.write(f"{SOURCES[0]}\n".encode())
     process.stdin.close()
@@ -323,11 +342,11 @@ def test_a_reader_who_leaves_early(saved, text):
 
 def test_ctrl_c_ends_it_in_order(saved, run, text, tmp_path, monkeypatch):
     process = subprocess.Popen(
-        [*COMMAND, str(saved), "--room", "numpy"],
+        [*COMMAND, str(saved), "--room", "numpy"], env=BUFFERED,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
     process.stdin.write(f"{SOURCES[0]}\n".encode())
     process.stdin.flush()
-    process.stdout.readline()  # it has begun, and waits for the next
+    ready(process.stdout).readline()  # it has begun, and waits for the next
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"\nStopped.\n")

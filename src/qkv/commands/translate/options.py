@@ -95,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
         "--attention", type=Path, metavar="FILE.html", help="draw who looked at whom, as one page"
     )
     made.add_argument("--room", choices=("numpy", "torch"), help="torch where it is installed")
-    made.add_argument("--device", help="for torch, such as cuda; cpu unless given")
+    made.add_argument("--device", help="cpu, cuda, cuda:1 …; cuda where it is there")
     made.add_argument("--cut", action="store_true", help="cut what is too long for the model")
     made.add_argument("--max-len", type=count, help="the most tokens of a translation")
     made.add_argument(
