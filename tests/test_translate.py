@@ -193,6 +193,10 @@ def test_bleu_against_a_reference(run, text, tmp_path, monkeypatch):
     status, _, err = run("--reference", reference)
     assert status == 1
     assert "standard input has 7 lines" in err
+    given(monkeypatch, text.read_bytes())
+    out = tmp_path / "out.txt"
+    assert run("--reference", reference, "--out", out)[0] == 1
+    assert out.read_text("utf-8") == lines(TARGETS)  # what was translated is not lost
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
     assert run(text, "--reference", reference)[::2] == (
@@ -226,6 +230,15 @@ def test_a_line_that_the_vocabulary_refuses_is_named(run, text, monkeypatch):
     assert run(text) == (1, "", f"qkv translate: line 3 of {text}: encode: no rice\n")
 
 
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("CUDA out of memory. Tried …")])
+def test_too_little_memory(run, text, monkeypatch, error):
+    def translate(*_, **__):
+        raise error
+
+    monkeypatch.setattr(Translator, "translate", translate)
+    assert run(text) == (1, "", "qkv translate: out of memory: lower --max-tokens\n")
+
+
 def damaged(path):
     path.write_bytes(gzip.compress(b"one\n" * 99)[:20])
 
@@ -239,6 +252,7 @@ BAD = [
     (["{text}", "--attention", "{folder}"], "cannot be written"),
     (["{text}", "--max-len", "31"], "--max-len must be at most 30"),
     (["{text}", "--reference", "{missing}"], "missing: No such file"),
+    (["{empty}", "--reference", "{empty}"], "empty is empty: no BLEU"),
 ]
 
 
@@ -246,7 +260,8 @@ BAD = [
 def test_what_cannot_be_read_or_written(run, text, tmp_path, arguments, words):
     (tmp_path / "latin").write_bytes("a\nbäh\n".encode("latin-1"))
     damaged(tmp_path / "cut.gz")
-    names = {name: tmp_path / name for name in ("missing", "latin", "cut")}
+    names = {name: tmp_path / name for name in ("missing", "latin", "cut", "empty")}
+    names["empty"].touch()
     names |= {"text": text, "folder": tmp_path}
     status, out, err = run(*(argument.format(**names) for argument in arguments))
     assert (status, out) == (1, "")

@@ -34,6 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(f"{name}{error.strerror or error}")
     except (ValueError, ImportError) as error:
         say(str(error))
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "out of memory" not in str(error):
+            raise
+        say("out of memory: lower --max-tokens")
     return 1
 
 
@@ -46,6 +50,8 @@ def run(options: argparse.Namespace) -> int:
     if options.max_len and options.max_len > translator.max_len:
         raise ValueError(f"--max-len must be at most {translator.max_len}, which the model has")
     reference = read_lines(options.reference) if options.reference else None
+    if reference == []:
+        raise ValueError(f"{options.reference} is empty: no BLEU")
     score = scorer() if reference is not None else None
 
     work = Work(translator, options)
@@ -56,10 +62,9 @@ def run(options: argparse.Namespace) -> int:
         if reference is not None:
             same_number(len(lines), options.file, len(reference), options.reference)
         work.file(lines)
-    if reference is not None and score is not None:
-        same_number(len(work.found), options.file, len(reference), options.reference)
     work.close()
     if reference is not None and score is not None:
+        same_number(len(work.found), options.file, len(reference), options.reference)
         print(score(work.found, reference), file=sys.stderr)
     return 0
 
