@@ -1,13 +1,18 @@
 """`qkv train` as its user knows it: what it leaves, what it says, what it refuses."""
 
 import json
+import platform
 import shlex
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+import torch
 
 from qkv.checkpoint import Checkpoint
 from qkv.commands import train
+from qkv.commands.train import devices
 
 SMALL = shlex.split("--d-model 12 --heads 2 --d-ff 8 --layers 1 --threads 1 --device cpu")
 SHORT = shlex.split("--steps 9 --validate-every 3 --max-tokens 60 --valid-pairs 3 --average 2")
@@ -55,3 +60,31 @@ def test_a_run_leaves_checkpoints_and_a_log(tmp_path, files, capsys):
     assert best["scores"]["loss"] == min(row["loss"] for row in rows)
     assert Checkpoint.load(tmp_path / "run" / "average.json").facts["averaged"] == 2
     assert not list((tmp_path / "run").glob("step-*"))
+
+
+def test_on_a_cpu_bfloat16_stays_off_the_fused_attention():
+    with devices.narrow(torch.device("cpu")):
+        assert torch.is_autocast_enabled("cpu")
+        assert not torch.backends.cuda.flash_sdp_enabled()
+    assert not torch.is_autocast_enabled("cpu")
+    assert torch.backends.cuda.flash_sdp_enabled()
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="asks glibc")
+def test_what_is_freed_is_not_fetched_anew():
+    code = """
+import resource
+import numpy as np
+from qkv.commands.train.devices import keep_memory
+
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+keep_memory()
+for _ in range(3):
+    before = faults()
+    [np.ones(2**20) for _ in range(8)]  # 8 MB each, 2,048 pages
+print(faults() - before)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 1000

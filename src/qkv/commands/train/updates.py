@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from qkv.commands.train.data import Ids
-from qkv.commands.train.devices import Place
+from qkv.commands.train.devices import Place, narrow
 from qkv.commands.train.objective import tensors
 from qkv.text import pad_batch, plan_batches
 from qkv.torch import Adam, clip_gradients, linear_rate, noam_rate
@@ -95,8 +95,7 @@ class Updater:
         """Of the rows of a batch that fall to this process: every `world`-th, for equal lengths."""
         own = index[self.place.rank :: self.place.world]
         batch = tensors(pad_batch(self.pairs, own if len(own) else index[:1]), self.place.device)
-        device = self.place.device.type
-        with torch.autocast(device, torch.bfloat16, enabled=self.options.bf16):
+        with narrow(self.place.device) if self.options.bf16 else nullcontext():
             loss: Tensor = self.objective(*batch)
         # A process without a row takes part with another's, which does not count.
         return loss if len(own) else loss * 0
