@@ -6,13 +6,16 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
+import qkv.numpy as qn
 import qkv.pretrained
+import qkv.torch as qt
 from qkv.bridge import state_of
 from qkv.checkpoint import Checkpoint
 from qkv.commands import pretrain, translate
@@ -75,6 +78,7 @@ def test_combinations_that_training_never_showed_come_out_right(split, shipped):
 
 def test_the_rooms_hold_the_same_numbers_and_say_the_same(split):
     numpy, torch = pretrained("numpy"), pretrained("torch")
+    assert (type(numpy.model), type(torch.model)) == (qn.Transformer, qt.Transformer)
     one, other = state_of(numpy.model), state_of(torch.model)
     assert one.keys() == other.keys()
     for name, value in one.items():
@@ -122,8 +126,9 @@ def test_the_scores_by_hand(pairs):
     cross[0, range(5), [1, 5, 3, 2, 6]] = 0.6  # right, as <eos> is that looks at <eos>
     cross[1, range(5), [1, 5, 3, 6, 6]] = 0.7  # one word looks at <eos>, which is wrong
     cross[1, 1] = 0.2  # and one at each word as much, so at an article first
+    cross[1, 2, [0, 3]] = 0.7, 0.5  # and one at another, but less than both heads at the right one
     found = alignment_accuracy(Fixed(KOREAN, cross), [mat])
-    assert found == {"mean": 0.75, "layer 0, head 0": 1.0, "layer 0, head 1": 0.5}
+    assert found == {"mean": 0.75, "layer 0, head 0": 1.0, "layer 0, head 1": 0.25}
     assert exact_match(Fixed(KOREAN, cross), [mat, mat]) == (1.0, [])
     other = next(pair for pair in pairs if pair != mat)
     share, wrong = exact_match(Fixed(KOREAN, cross), [mat, other])
@@ -246,6 +251,17 @@ def test_the_command_makes_such_a_model(tmp_path, shipped, split, monkeypatch, c
     digest = hashlib.sha256((tmp_path / MODEL.name).read_bytes()).hexdigest()
     assert digest in capsys.readouterr().out
     assert (MODEL.read_bytes(), pretrain.DIGEST.read_bytes()) == before
+
+
+def test_the_last_model_ships_which_no_validation_has_chosen(shipped, monkeypatch):
+    def both(arguments):
+        folder = Path(arguments[arguments.index("--out") + 1])
+        shipped.save(folder / "last.json")
+        replace(shipped, facts={}).save(folder / "best.json")
+        return 0
+
+    monkeypatch.setattr("qkv.commands.train.main", both)
+    assert pretrain.train("combination").facts == shipped.facts
 
 
 def test_a_folder_that_cannot_be_is_said_before_training(monkeypatch, tmp_path, capsys):
