@@ -16,7 +16,7 @@ EXAMPLES = """examples:
   qkv train                                   the English-Korean grammar of the book
   qkv train --source a.de --target a.en       your sentence pairs, line 1 beside line 1
   qkv train --resume                          go on where it was interrupted
-  torchrun --nproc-per-node 2 -m qkv.commands.train …     on two devices
+  torchrun --standalone --nproc-per-node 2 -m qkv.commands.train …     on two devices
 """
 # What may differ when a run goes on: the machine, not the model.
 FREE = {"out", "resume", "device", "threads"}
@@ -140,14 +140,16 @@ def parser() -> argparse.ArgumentParser:
 
     learn = made.add_argument_group("training")
     learn.add_argument(
-        "--epochs", type=number(0.0), default=10.0, help="how often each pair is seen; 10"
+        "--epochs",
+        type=number(0.0),
+        help="how often each pair is seen; 4 of the grammar, 10 of files",
     )
     learn.add_argument("--steps", type=whole(1), help="how many updates, instead of epochs")
     learn.add_argument(
         "--max-tokens",
         type=whole(1),
-        default=2048,
-        help="the most tokens of a batch on either side, padding included, over all devices; 2048",
+        default=1024,
+        help="the most tokens of a batch on either side, padding included, over all devices; 1024",
     )
     learn.add_argument("--accumulate", type=whole(1), default=1, help="batches an update; 1")
     learn.add_argument("--label-smoothing", type=share, default=0.1, help="0.1")

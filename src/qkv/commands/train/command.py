@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        more = f" What was saved before is whole. Make room; {go_on(folder)}" if full else ""
+        more = f" What was saved before is whole. Make room. {go_on(folder)}" if full else ""
         say(f"qkv train: {error}.{more}")
         return 1
     except (ValueError, ImportError) as error:

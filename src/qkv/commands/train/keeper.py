@@ -62,6 +62,8 @@ class Keeper:
         )
         kept = {name: value for name, value in vars(state).items() if name != "rows"}
         facts = {**kept, **self._facts(scores, signature)}
+        if len(state.rows) == 1:
+            progress.line(f"BLEU is sacreBLEU's, {signature}")
         parameters = state_of(self.objective.model)
         moment = self._checkpoint(parameters, facts)
         self.folder.add_moment(state.step, moment, self.options.average)

@@ -24,6 +24,8 @@ def lengths_of(data: Data) -> Places:
 
 def complete(options: argparse.Namespace, data: Data) -> None:
     """Fill in what follows from the others and from how much text there is."""
+    if options.epochs is None:
+        options.epochs = 10.0 if options.source or options.tsv else 4.0
     if options.steps is None:
         rng = np.random.default_rng([options.seed, 0])
         batches = len(plan_batches(lengths_of(data), options.max_tokens, rng=rng))

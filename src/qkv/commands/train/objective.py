@@ -47,7 +47,7 @@ class Objective(nn.Module):
             places: (N,), where in the B · T positions of the target a word follows.
             words: (N,), these words.
         Returns:
-            One number, float32.
+            One number, of at least float32.
         """
         model, smoothing = self.model, self.label_smoothing if self.training else 0.0
         mask, memory = model.memory_mask(source), model.encode(source)  # (B, S, d_model)
@@ -59,5 +59,6 @@ class Objective(nn.Module):
             weight = output.weight if isinstance(output, Linear) else output.table.weight
             constant = None if isinstance(output, Linear) else model.config.pad_id
             return surprise(x, weight, output.bias, words, smoothing, constant)
-        logits = model.output(x).float()  # (N, V)
+        logits = model.output(x)  # (N, V)
+        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return F.cross_entropy(logits, words, label_smoothing=smoothing, reduction="sum")

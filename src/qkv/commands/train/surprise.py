@@ -15,7 +15,7 @@ from torch import Tensor
 
 __all__ = ["surprise"]
 
-SCORES = {"cpu": 2**18, "cuda": 2**27}  # how many at a time: what a cache, or a GPU, has room for
+SCORES = {"cpu": 2**20, "cuda": 2**27}  # how many at a time: what a cache, or a GPU, has room for
 
 
 def surprise(
@@ -35,7 +35,7 @@ def surprise(
         label_smoothing: ε; q is 1 − ε on the word and ε / V on each.
         constant: a row of the weight that gets no gradient, such as that of padding.
     Returns:
-        One number, float32. Under autocast, products are of its dtype.
+        One number, of at least float32. Under autocast, the products are of its dtype.
     """
     apply: Any = _Surprise.apply
     loss: Tensor = apply(x, weight, bias, words, label_smoothing, constant)
@@ -73,31 +73,29 @@ def _both(
     x: Tensor, weight: Tensor, bias: Tensor | None, words: Tensor, label_smoothing: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The loss, and its gradients for x, weight and bias."""
-    V = len(weight)
+    V, size = len(weight), max(1, SCORES.get(x.device.type, 2**20) // len(weight))
     wide = torch.promote_types(x.dtype, torch.float32)
-    mean = weight.mean(0)  # of all scores of a row, x · mean is the mean
+    mean = weight.mean(0)  # x · mean is the mean of all scores
     loss = torch.zeros((), dtype=wide, device=x.device)
     dx, dweight = torch.empty_like(x), torch.zeros_like(weight, dtype=wide)
     dbias = torch.zeros(V, dtype=wide, device=x.device)
-    size = max(1, SCORES.get(x.device.type, 2**24) // V)
     for rows, out, at in zip(*(torch.split(t, size) for t in (x, dx, words)), strict=True):
-        scores = (rows @ weight.T).to(wide)  # (n, V)
-        average = (rows @ mean).to(wide)  # (n,)
+        scores, average = (rows @ weight.T).to(wide), (rows @ mean).to(wide)  # (n, V), (n,)
         if bias is not None:
-            scores += bias
-            average = average + bias.mean()
-        likely, top = scores.max(-1)
+            scores, average = scores + bias, average + bias.mean()
+        q = scores.softmax(-1)  # (n, V)
+        total = scores.amax(-1) - q.amax(-1).log()  # (n,), log Σ exp
         came = scores.gather(1, at[:, None])[:, 0]  # (n,)
-        weights = scores.softmax(-1)  # (n, V)
-        total = likely - weights.gather(1, top[:, None])[:, 0].log()  # (n,), log Σ exp
         loss += (total - (1 - label_smoothing) * came - label_smoothing * average).sum()
-        # softmax − q is the gradient of the scores
-        weights.scatter_add_(1, at[:, None], torch.full_like(came, label_smoothing - 1)[:, None])
+        # The gradient of the scores is softmax less what should have been, which goes in its place.
+        q.scatter_add_(1, at[:, None], torch.full_like(came, label_smoothing - 1)[:, None])
         if label_smoothing:
-            weights -= label_smoothing / V
-        narrow = weights.to(x.dtype)
-        torch.mm(narrow, weight, out=out)
-        dweight += narrow.T @ rows
+            q -= label_smoothing / V
+        torch.mm(q.to(x.dtype), weight, out=out)
+        if x.dtype == wide:
+            dweight.addmm_(q.T, rows)
+        else:
+            dweight += q.to(x.dtype).T @ rows
         if bias is not None:
-            dbias += weights.sum(0)
+            dbias += q.sum(0)
     return loss, dx, dweight, dbias
