@@ -36,7 +36,7 @@ def complete(options: argparse.Namespace, data: Data) -> None:
     if options.rate is None:
         options.rate = 2e-3 if options.schedule == "linear" else 1.0
     if options.validate_every is None:
-        options.validate_every = min(1000, max(1, options.steps // 10))
+        options.validate_every = min(1000, math.ceil(options.steps / 10))
     if options.tie is None:
         options.tie = "target" if options.separate else "all"
 
