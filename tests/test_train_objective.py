@@ -1,5 +1,7 @@
 """The loss that training takes: that of model and cross-entropy, in parts that fit a cache."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -104,3 +106,19 @@ def test_it_compiles_whole_without_the_parts():
     expected = objective(*batch).detach()
     compiled = torch.compile(objective, backend="aot_eager", fullgraph=True)
     close(compiled(*batch).detach(), expected, "float32")
+
+
+def test_it_compiles_for_every_length_with_dropout():
+    """What a run with --compile does: lengths are symbols, and dropout draws for them."""
+    config = replace(config_of("as in the paper", n_layers=1), dropout=0.5)
+    model = qt.Transformer(config)
+    objective = Objective(model, 0.1, fused=False).train()
+    compiled = torch.compile(objective, backend="aot_eager", fullgraph=True, dynamic=True)
+    for index in ([0, 1, 2], [3, 4]):
+        batch = tensors(pad_batch(pairs(config), index), CPU)
+        torch.manual_seed(0)
+        first = float(compiled(*batch).detach())
+        torch.manual_seed(0)
+        assert float(compiled(*batch).detach()) == first
+        torch.manual_seed(1)
+        assert float(compiled(*batch).detach()) != first

@@ -7,6 +7,7 @@ import re
 
 import pytest
 import torch
+from torch._inductor.exc import InvalidCxxCompiler
 from training import PAIRS, SHORT, SMALL, log, write_pairs
 
 from qkv.bridge import State
@@ -221,6 +222,30 @@ def test_a_full_disk_while_saving(tmp_path, files, refused, monkeypatch, after):
     assert not list(run.glob("*.part"))
     assert train.main([*SMALL, "--resume", "--out", str(run)]) == 0
     assert [row["step"] for row in log(run)] == [3, 6, 9]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (torch.OutOfMemoryError("out of memory\nmuch more"), "out of memory: lower --max-tokens"),
+        (InvalidCxxCompiler(), r"No working C\+\+ compiler .*: leave out --compile"),
+    ],
+)
+def test_what_torch_lacks_is_told_with_the_mend(monkeypatch, refused, error, words):
+    def lack(*_):
+        raise error
+
+    monkeypatch.setattr("qkv.commands.train.session.session", lack)
+    assert re.search(words, refused())
+
+
+def test_a_fault_of_ours_is_not_hidden(monkeypatch, refused):
+    def fail(*_):
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr("qkv.commands.train.session.session", fail)
+    with pytest.raises(RuntimeError, match="a fault"):
+        refused()
 
 
 def test_a_loss_that_is_no_number(files, refused, monkeypatch):

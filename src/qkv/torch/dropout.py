@@ -1,5 +1,7 @@
 """Dropout: while training, leave out each number with probability p, and scale up the rest."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -46,5 +48,7 @@ class Dropout(Layer):
         """x: any shape."""
         if not self.training or not self.p:
             return x
-        kept = torch.rand(x.shape, generator=self.rng, device=x.device) >= self.p
+        # A compiler cannot take "no generator" for a shape that it does not know yet.
+        own: dict[str, Any] = {} if self.rng is None else {"generator": self.rng}
+        kept = torch.rand(x.shape, device=x.device, **own) >= self.p
         return dropout(x, kept, self.p)

@@ -34,6 +34,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, ImportError) as error:
         say(f"qkv train: {error}")
         return 1
+    except RuntimeError as error:
+        mend = mend_of(error)
+        if not mend:
+            raise
+        words = str(error).partition("\n")[0]
+        say(f"qkv train: {words}: {mend}. The options of a run stay: begin another with --out")
+        return 1
     return 0
 
 
@@ -49,6 +56,16 @@ def run(options: argparse.Namespace, given: dict[str, Any], folder: Folder) -> N
         folder.check_new()
     with join(options.device, options.threads, options.bf16) as place:
         session(options, folder, place)
+
+
+def mend_of(error: RuntimeError) -> str:
+    """What helps against an error of torch; nothing where it would be a fault of ours."""
+    kind = type(error)
+    if kind.__name__ == "OutOfMemoryError":
+        return "lower --max-tokens, and raise --accumulate by as much"
+    if kind.__module__.startswith(("torch._dynamo", "torch._inductor")):
+        return "leave out --compile, or install what it needs, a C++ compiler"
+    return ""
 
 
 def say(words: str) -> None:
