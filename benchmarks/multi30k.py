@@ -1,0 +1,219 @@
+"""German to English on Multi30k: BLEU against processor minutes, ours beside torch.nn.Transformer.
+
+    python benchmarks/multi30k.py FOLDER      or MULTI30K=FOLDER make bench
+
+Both learn from the same batches in the same order, at the same rate, with the same optimizer and
+the same bounds, in one process and one thread: they take turns, a part of the run each, so that a
+slow moment of the machine meets both. Minutes are of training alone. Without the folder nothing is
+measured. Writes results/multi30k.json, .md and .svg beside this file.
+"""
+
+# ruff: noqa: E402  (the number of threads has to be set before the imports that read it)
+from __future__ import annotations
+
+import os
+
+for library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):
+    os.environ[f"{library}_NUM_THREADS"] = "1"
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import torch
+from peers import NAMES, RECIPE, Peer, folder_of, machine, make, options_of
+from peers.models import TorchTransformer
+from torch import Tensor, nn
+
+from qkv.commands.train.data import Data, prepare
+from qkv.commands.train.devices import Place, join
+from qkv.commands.train.evaluation import score
+from qkv.commands.train.model import complete, config_of, lengths_of
+from qkv.commands.train.objective import Objective
+from qkv.commands.train.updates import Updater, plan
+from qkv.config import parameter_count
+from qkv.corpus import read_pairs
+from qkv.plot import COLOURS, style
+from qkv.text import EOS, PAD, SOS, pad_batch, plan_batches
+from qkv.torch import Adam, beam_search, greedy
+from qkv.translator import Translator
+
+PARTS = 6  # how often each is looked at
+LONGEST = 80  # tokens of a translation
+AIM, MINUTES = 36.0, 8.0
+RESULTS = Path(__file__).resolve().parent / "results"
+
+
+@dataclass
+class Run:
+    """A model on its way."""
+
+    name: str
+    objective: nn.Module
+    update: Updater
+    step: int = 0
+    seconds: float = 0.0
+    curve: list[dict[str, float]] = field(default_factory=list)
+
+
+def begin(name: str, options: argparse.Namespace, data: Data, place: Place) -> Run:
+    objective = make(name, config_of(options, data), options.label_smoothing, options.seed)
+    beta_1, beta_2 = options.betas
+    optimizer = Adam(objective, betas=(beta_1, beta_2))
+    return Run(name, objective, Updater(objective, optimizer, data.training, options, place))
+
+
+def train(run: Run, options: argparse.Namespace, data: Data, until: int) -> None:
+    """Go on to that update. The plan is drawn anew; what was taken before is passed over."""
+    run.objective.train()
+    for n, (_, _, chosen) in enumerate(plan(lengths_of(data), options)):
+        if n < run.step:
+            continue
+        if run.step >= until:
+            return
+        start = time.thread_time()
+        run.update(chosen, run.step + 1)
+        run.seconds += time.thread_time() - start
+        run.step += 1
+
+
+def translate(run: Run, data: Data, texts: Sequence[str], beams: int) -> list[str]:
+    """By greedy, or by beam search."""
+    run.objective.eval()
+    if isinstance(run.objective, Objective):
+        translator = Translator(run.objective.model, data.source, data.target)
+        if beams > 1:
+            return translator.translate(texts, "beam", beams=beams, max_len=LONGEST)
+        return translator.translate(texts, max_len=LONGEST)
+    assert isinstance(run.objective, Peer)  # for the type checker
+    assert isinstance(run.objective.model, TorchTransformer)
+    pairs = [(data.source.encode(t, eos=True), [SOS, EOS]) for t in texts]
+    found = [""] * len(texts)
+    for index in plan_batches([(len(s), 1) for s, _ in pairs], 2048):
+        batch = pad_batch(pairs, index)
+        tokens = write(run.objective.model, torch.from_numpy(batch.source), beams)
+        for place, row in zip(index, tokens.tolist(), strict=True):
+            found[place] = data.target.decode(row)
+    return found
+
+
+@torch.no_grad()
+def write(model: TorchTransformer, source: Tensor, beams: int) -> Tensor:
+    """(B, S) to (B, T) by the same search as ours; this model has no cache, so all is anew."""
+    memory = model.encode(source)
+
+    def step(prefixes: Tensor) -> Tensor:
+        times = len(prefixes) // len(source)
+        held, read = (x.repeat_interleave(times, 0) for x in (memory, source))
+        x = model.decode(prefixes, held, read)[:, -1]  # (N, d_model)
+        return (x @ model.table.T).log_softmax(-1)
+
+    prefixes = torch.full((len(source), 1), SOS)
+    if beams > 1:
+        tokens, _ = beam_search(
+            step, prefixes, eos_id=EOS, max_len=LONGEST, beams=beams, pad_id=PAD
+        )
+        return tokens[:, 0]
+    return greedy(step, prefixes, eos_id=EOS, max_len=LONGEST, pad_id=PAD)[0]
+
+
+def measure(folder: Path, *more: str) -> dict[str, Any]:
+    options = options_of(folder, *more)
+    names = [folder / f"test_2016_flickr.{language}.gz" for language in ("de", "en")]
+    texts, references = zip(*read_pairs(*names), strict=True)
+    data = prepare(options)
+    complete(options, data)
+    signature = ""
+    with join(options.device, options.threads, options.bf16) as place:
+        runs = [begin(name, options, data, place) for name in NAMES[:2]]
+        for part in range(1, PARTS + 1):
+            for run in runs:
+                train(run, options, data, round(options.steps * part / PARTS))
+                bleu, signature = score(translate(run, data, texts, 1), list(references))
+                point = {"step": run.step, "minutes": run.seconds / 60, "bleu": bleu}
+                run.curve.append(point)
+                print(f"{run.name}: {point['minutes']:.2f} min, BLEU {bleu:.2f}", flush=True)
+        config = config_of(options, data)
+        return {
+            **machine(),
+            "recipe": RECIPE,
+            "more": " ".join(more),
+            "parameters": parameter_count(config),
+            "signature": signature,
+            "runs": {
+                run.name: {
+                    "curve": run.curve,
+                    "beam 4": score(translate(run, data, texts, 4), list(references))[0],
+                }
+                for run in runs
+            },
+        }
+
+
+def draw(result: dict[str, Any]) -> None:
+    """The curves, each with its name at its end."""
+    style()
+    plt.rcParams["svg.hashsalt"] = "multi30k"
+    figure, ax = plt.subplots()
+    for (name, run), colour in zip(result["runs"].items(), ("ink", "ochre"), strict=True):
+        minutes, bleu = ([p[key] for p in run["curve"]] for key in ("minutes", "bleu"))
+        ax.plot(minutes, bleu, marker="o", markersize=4, color=COLOURS[colour])
+        ax.annotate(
+            name,
+            (minutes[-1], bleu[-1]),
+            (0, -16),
+            textcoords="offset points",
+            ha="right",
+            color=COLOURS[colour],
+        )
+    ax.axhline(AIM, color=COLOURS["grey"], linestyle=":", linewidth=1)
+    ax.set(xlabel="minutes of one core", ylabel="BLEU, greedy", xlim=(0, None), ylim=(0, 40))
+    figure.savefig(RESULTS / "multi30k.svg", metadata={"Date": None})
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result in Markdown."""
+    ends = {name: run["curve"][-1] for name, run in result["runs"].items()}
+    said = "; ".join(
+        f"{name} ends at {end['bleu']:.1f} after {end['minutes']:.1f} minutes"
+        for name, end in ends.items()
+    )
+    lines = [
+        "# German to English on Multi30k",
+        "",
+        f"{result['machine']}, one thread; Python {result['python']}, torch {result['torch']};"
+        f" {result['date']}. {result['parameters']:,} parameters.",
+        f"`qkv train … {result['recipe']}`; BLEU on test_2016_flickr, {result['signature']}.",
+        f"Aim: {AIM:g} in {MINUTES:g} minutes. Minutes are processor time of training alone.",
+        "`python benchmarks/multi30k.py FOLDER` measures again.",
+        "",
+        f"![BLEU against minutes of one core, two rising curves: {said}](multi30k.svg)",
+        "",
+        "| updates | " + " | ".join(f"{name}, min | BLEU" for name in ends) + " |",
+        "|--:|" + "--:|--:|" * len(ends),
+    ]
+    for points in zip(*(run["curve"] for run in result["runs"].values()), strict=True):
+        cells = [f"{p['minutes']:.2f} | {p['bleu']:.2f}" for p in points]
+        lines.append(f"| {points[0]['step']} | " + " | ".join(cells) + " |")
+    beams = [f"| {run['beam 4']:.2f}" for run in result["runs"].values()]
+    lines.append("| beam 4 | " + " | ".join(beams) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    arguments = sys.argv[1:]
+    result = measure(folder_of(arguments), *arguments[1:])
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "multi30k.json").write_text(json.dumps(result, indent=2) + "\n", "utf-8")
+    (RESULTS / "multi30k.md").write_text(table(result), "utf-8")
+    draw(result)
+
+
+if __name__ == "__main__":
+    main()

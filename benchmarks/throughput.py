@@ -1,0 +1,267 @@
+"""Training on Multi30k: useful tokens a second, beside peers of the same size, and peak memory.
+
+    python benchmarks/throughput.py FOLDER      or MULTI30K=FOLDER make bench
+
+Useful tokens are those of source and target that are no padding. The calls that are compared take
+turns in one process and one thread, each on the same batches; two processes against one, and
+memory, take processes of their own. Without the folder nothing is measured, because padding hangs
+on how long real sentences are. Writes results/throughput.json and .md beside this file.
+"""
+
+# ruff: noqa: E402  (the number of threads has to be set before the imports that read it)
+from __future__ import annotations
+
+import os
+
+for library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):
+    os.environ[f"{library}_NUM_THREADS"] = "1"
+
+import json
+import pickle
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from peers import NAMES, arguments_of, folder_of, machine, make, options_of
+
+from qkv.commands.train.data import Data, Ids, prepare
+from qkv.commands.train.devices import keep_memory, narrow
+from qkv.commands.train.model import complete, config_of
+from qkv.commands.train.objective import tensors
+from qkv.config import TransformerConfig
+from qkv.text import PAD, Batch, batches_by_length, pad_batch
+from qkv.torch import Adam
+
+WIDTH = 72  # what a fixed width has to be here: the longest sentence has 62 tokens and its ends
+ROUNDS, BATCHES = 5, 6
+FIXED = f"all to {WIDTH}, scores for padding too"
+STEPS = 150  # of one process and of two
+ALONE = "--alone"  # what `memory` calls this program with
+CPU = torch.device("cpu")
+RESULTS = Path(__file__).resolve().parent / "results"
+
+
+def trainer(
+    name: str,
+    config: TransformerConfig,
+    options: Any,
+    bf16: bool,
+    given: Callable[[Batch], tuple[torch.Tensor, ...]] = lambda batch: tensors(batch, CPU),
+) -> Callable[[Batch], None]:
+    """One update, as `qkv train` takes it; `given` makes of a batch what the model takes."""
+    objective = make(name, config, options.label_smoothing, options.seed)
+    optimizer = Adam(objective.train())
+
+    def update(batch: Batch) -> None:
+        found = given(batch)
+        for parameter in objective.parameters():
+            parameter.grad = None
+        with narrow(CPU) if bf16 else nullcontext():
+            loss = objective(*found)
+        (loss / len(found[3])).backward()
+        optimizer.step()
+
+    return update
+
+
+def widened(batch: Batch) -> Batch:
+    """The same pairs, filled up to one width for all."""
+
+    def wide(ids: Any) -> Any:
+        return np.pad(ids, ((0, 0), (0, WIDTH - ids.shape[1])), constant_values=PAD)
+
+    source, target_in, target_out = map(wide, (batch.source, batch.target_in, batch.target_out))
+    return Batch(source, target_in, target_out, batch.index, batch.useful)
+
+
+def rates(calls: dict[str, tuple[Callable[[Batch], None], list[Batch]]]) -> dict[str, list[float]]:
+    """Useful tokens a second of the thread's own time: of each call, a number for each round."""
+    found: dict[str, list[float]] = {name: [] for name in calls}
+    for turn in range(ROUNDS + 1):
+        for name, (update, batches) in calls.items():
+            own = batches[turn * BATCHES : (turn + 1) * BATCHES]
+            start = time.thread_time()
+            for batch in own:
+                update(batch)
+            if turn:  # the first is warming up
+                useful = sum(batch.useful for batch in own)
+                found[name].append(useful / (time.thread_time() - start))
+    return found
+
+
+def with_padding(batch: Batch) -> tuple[torch.Tensor, ...]:
+    """What a model's loss takes, padding among the words that it is asked for."""
+    places = np.arange(batch.target_out.size)
+    arrays = batch.source, batch.target_in, places, batch.target_out.reshape(-1)
+    return tuple(map(torch.from_numpy, arrays))
+
+
+def padding(data: Data, options: Any) -> dict[str, list[float]]:
+    """Batches of like lengths against pairs as they come, all filled up to one width."""
+    config = config_of(options, data)
+    update = trainer("qkv", config, options, options.bf16)
+    naive = trainer("qkv", config, options, options.bf16, with_padding)
+    rng = np.random.default_rng(0)
+    by_length = list(batches_by_length(data.training, options.max_tokens, rng=rng))
+    size, order = options.max_tokens // WIDTH, rng.permutation(len(data.training))
+    pairs: list[Ids] = data.training
+    parts = [order[n : n + size] for n in range(0, (ROUNDS + 1) * BATCHES * size, size)]
+    as_they_come = [widened(pad_batch(pairs, part, PAD)) for part in parts]
+    return rates(
+        {
+            "by length": (update, by_length),
+            f"all to {WIDTH}, scores for words alone": (update, as_they_come),
+            FIXED: (naive, as_they_come),
+        }
+    )
+
+
+def peers(data: Data, options: Any, bf16: bool) -> dict[str, list[float]]:
+    rng = np.random.default_rng(0)
+    batches = list(batches_by_length(data.training, options.max_tokens, rng=rng))
+    config = config_of(options, data)
+    return rates({name: (trainer(name, config, options, bf16), batches) for name in NAMES})
+
+
+def processes(folder: Path) -> dict[str, float]:
+    """Useful tokens a second of the clock, by one process and by two, each in one thread."""
+    found = {}
+    for count in (1, 2):
+        start = [sys.executable, "-m"]
+        if count > 1:
+            start += ["torch.distributed.run", f"--nproc-per-node={count}", "-m"]
+        with tempfile.TemporaryDirectory() as parent:
+            options = options_of(folder)
+            more = ["--steps", str(STEPS), "--validate-every", str(STEPS), "--out", f"{parent}/run"]
+            more += ["--max-tokens", str(2 * options.max_tokens)]  # for both
+            command = [*start, "qkv.commands.train", *arguments_of(folder), *more]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            row = json.loads((Path(parent) / "run" / "log.jsonl").read_text("utf-8"))
+        found[str(count)] = row["tokens"] / row["seconds"]
+    return found
+
+
+def memory(data: Data, options: Any) -> dict[str, float]:
+    """The most memory in MB that a process takes which holds some batches and trains on them."""
+    batches = list(batches_by_length(data.training, options.max_tokens))
+    chosen = [*batches[:: len(batches) // 20], batches[-1]]
+    found = {}
+    with tempfile.TemporaryDirectory() as parent:
+        path = Path(parent) / "batches.pickle"
+        path.write_bytes(pickle.dumps((config_of(options, data), options, chosen)))
+        for name in ("nothing", *NAMES):
+            command = [sys.executable, __file__, ALONE, str(path), name]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            found[name] = float(done.stdout.split()[-1])
+    return found
+
+
+def alone(path: Path, name: str) -> None:
+    """Train on what `memory` has left there, and say how much memory it took."""
+    config, options, batches = pickle.loads(path.read_bytes())
+    if name != "nothing":
+        update = trainer(name, config, options, options.bf16)
+        for batch in batches:
+            update(batch)
+    print(peak())
+
+
+def peak() -> float:
+    """In MB. What `getrusage` says on Linux begins with the memory of the process that forked."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        lines = status.read_text().splitlines()
+        return float(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 2**10
+    unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, kilobytes elsewhere
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result in Markdown."""
+    lines = [
+        "# Training speed and memory",
+        "",
+        f"{result['machine']}, {result['cores']} cores; Python {result['python']}, torch"
+        f" {result['torch']}, transformers {result['transformers']}; {result['date']}. Load of the"
+        f" machine at the start: {result['load']}.",
+        f"Multi30k, {result['sizes']}. Useful tokens (no padding) of source and target a second:"
+        " medians of the thread's own time, in one thread, taking turns in one process; the ratios"
+        " are medians of ratios. `python benchmarks/throughput.py FOLDER` measures again.",
+        "",
+        "| batches, bfloat16 | tokens/s | of the last |",
+        "|---|--:|--:|",
+    ]
+    lines += compare(result["padding"], FIXED)
+    for kind in ("float32", "bfloat16"):
+        lines += ["", f"| {kind} | tokens/s | of torch's |", "|---|--:|--:|"]
+        lines += compare(result[kind], NAMES[1])
+    one, two = result["processes"]["1"], result["processes"]["2"]
+    lines += [
+        "",
+        "| processes, by the clock | tokens/s | of one |",
+        "|---|--:|--:|",
+        f"| 1 | {one:,.0f} | 1.00 |",
+        f"| 2 | {two:,.0f} | {two / one:.2f} |",
+        "",
+        "| peak memory of the process | MB | above the first |",
+        "|---|--:|--:|",
+    ]
+    least = result["memory"]["nothing"]
+    for name, value in result["memory"].items():
+        title = "torch and the batches, no model" if name == "nothing" else name
+        lines.append(f"| {title} | {value:.0f} | {value - least:.0f} |")
+    return "\n".join(lines) + "\n"
+
+
+def compare(found: dict[str, list[float]], base: str) -> list[str]:
+    """A row for each."""
+    rows = []
+    for name, values in found.items():
+        ratio = statistics.median(a / b for a, b in zip(values, found[base], strict=True))
+        rows.append(f"| {name} | {statistics.median(values):,.0f} | {ratio:.2f} |")
+    return rows
+
+
+def main() -> None:
+    import transformers
+
+    torch.set_num_threads(1)
+    keep_memory()
+    if sys.argv[1:2] == [ALONE]:
+        return alone(Path(sys.argv[2]), sys.argv[3])
+    folder = folder_of(sys.argv[1:])
+    load = os.getloadavg()[0]
+    options = options_of(folder)
+    data = prepare(options)
+    complete(options, data)
+    config = config_of(options, data)
+    result: dict[str, Any] = {
+        **machine(),
+        "transformers": transformers.__version__,
+        "load": f"{load:.1f}",
+        "sizes": f"d_model {config.d_model}, d_ff {config.d_ff}, {config.n_heads} heads,"
+        f" {config.n_layers} + {config.decoder_layers} layers, {config.vocab_size:,} tokens,"
+        f" batches of at most {options.max_tokens}",
+        "padding": padding(data, options),
+        "float32": peers(data, options, False),
+        "bfloat16": peers(data, options, True),
+        "processes": processes(folder),
+        "memory": memory(data, options),
+    }
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "throughput.json").write_text(json.dumps(result, indent=2) + "\n", "utf-8")
+    (RESULTS / "throughput.md").write_text(table(result), "utf-8")
+    print(table(result))
+
+
+if __name__ == "__main__":
+    main()
