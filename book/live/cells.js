@@ -61,7 +61,10 @@ class Cell {
     const [run, reset] = tools.children;
     Object.assign(this, { output, runButton: run, stored: this.element.querySelector(".cell_output") });
     run.onclick = this.run;
-    reset.onclick = () => this.reset();
+    reset.onclick = () => {
+      this.reset();
+      run.focus(); // the button is gone
+    };
     for (const part of [run, reset, output]) part.setAttribute("aria-label", `${part.textContent || "Output of"} ${this.title}`);
     const folded = foldOf("hide-input");
     if (folded) folded.after(tools);
@@ -103,6 +106,7 @@ class Cell {
   #keep() {
     this.kept = keepEdit(this.page, this.original, this.edited ? this.editor.getValue() : undefined);
     this.element.classList.toggle("qkv-edited", this.edited);
+    if (!this.waiting) this.state = "idle"; // what is shown is no longer what was run
   }
 
   get edited() {
@@ -129,9 +133,10 @@ class Cell {
     this.state = "idle";
   }
 
-  // The variables that the run made are gone.
+  // The variables that the run made are gone, and widgets with them: the stored ones come back.
   forget() {
     if (!this.waiting) this.state = "idle";
+    if (this.output.querySelector(".jupyter-widgets")) this.element.classList.remove("qkv-ran");
   }
 
   // Returns how the run ended: `state` is done, error, aborted or lost.

@@ -51,7 +51,10 @@ function run(cell) {
 
 async function execute(cell) {
   const { state, ename, evalue, ms } = await cell.execute(session.kernel);
-  if (state !== "done") calledOff += 1;
+  if (state !== "done") {
+    calledOff += 1;
+    cell.element.scrollIntoView({ block: "nearest" });
+  }
   if (state === "done") tell(cell.kept ? "ran" : "ran-unkept", `${cell.title} in ${(ms / 1000).toPrecision(2)} s`);
   else if (ename === "KeyboardInterrupt") tell("interrupted", cell.title);
   // Of a syntax error, the number of the line is the reader's, the name of the file is not.
@@ -75,6 +78,7 @@ async function resetAll() {
 async function interrupt() {
   calledOff += 1;
   const running = cells.find((cell) => cell.state === "running");
+  if (running) tell("interrupting");
   await session.kernel.interrupt();
   setTimeout(() => { if (running?.state === "running") tell("stubborn"); }, HEED);
 }
@@ -89,6 +93,7 @@ async function restart() {
 
 async function stop() {
   const stopped = release();
+  for (const cell of cells) cell.forget();
   page.say("starting", "stopping"); // a start in between would find the old kernel
   await stopped.shutdown().finally(() => disconnect(stopped));
   page.say("off", "stopped");

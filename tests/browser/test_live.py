@@ -73,6 +73,7 @@ def test_run_all_stops_at_an_error_and_names_the_cell(live: LivePage) -> None:
     expect(live.note(3)).to_have_text("not run", use_inner_text=True)
     expect(live.stored(3)).to_be_visible()
     assert live.page.locator("[data-qkv-state='queued']").count() == 0
+    expect(live.output(2)).to_be_in_viewport()
 
 
 def test_edits_are_back_after_a_reload_and_so_are_the_variables(live: LivePage) -> None:
@@ -203,9 +204,12 @@ def test_a_changed_cell_is_marked_until_it_is_run(live: LivePage) -> None:
     first = live.plain()[0]
     live.write(first, "1 + 1")
     note = live.note(first)
-    expect(note).to_have_text("changed, not run", use_inner_text=True)
+    expect(note).to_have_text("changed: run it", use_inner_text=True)
     live.run(first)
     expect(note).to_have_text("", use_inner_text=True)
+    live.write(first, "1 + 2")  # what is shown is no longer what was run
+    expect(note).to_have_text("changed: run it", use_inner_text=True)
+    expect(live.cell(first)).to_have_attribute("data-qkv-state", "idle")
 
 
 def test_a_name_that_is_not_known_is_told_with_what_to_do(live: LivePage) -> None:

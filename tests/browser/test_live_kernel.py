@@ -81,6 +81,18 @@ def test_restart_clears_the_variables(live: LivePage) -> None:
     expect(live.output(second)).to_contain_text("NameError")
 
 
+def test_a_widget_gives_way_to_the_stored_output_when_its_python_ends(live: LivePage) -> None:
+    first, second = live.plain()[:2]
+    live.run(first, "import ipywidgets; ipywidgets.IntSlider()")
+    live.run(second, "print('text stays')")
+    expect(live.output(first).locator(".jupyter-widgets").first).to_be_visible()
+    live.act("restart")
+    live.wait("ready", "afresh")
+    expect(live.output(first)).to_be_hidden()
+    expect(live.stored(first)).to_be_visible()
+    expect(live.output(second)).to_have_text("text stays")
+
+
 def test_restart_ends_an_endless_loop(live: LivePage) -> None:
     first, second = live.plain()[:2]
     loops(live, first)

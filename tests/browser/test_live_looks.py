@@ -116,10 +116,27 @@ def test_colours_have_contrast(live: LivePage, theme: Any) -> None:
     tools = live.cell(first).locator(".qkv-cell-tools > *")
     live.page.wait_for_timeout(400)  # colours that move
     found = [part for of in (tokens, bar, tools) for part in of.evaluate_all(CONTRAST)]
+    tokens.evaluate_all(
+        """(all) => all.forEach((e) => {
+          e.style.backgroundColor = getComputedStyle(e, "::selection").backgroundColor;
+        })"""
+    )
+    selected = tokens.evaluate_all(CONTRAST)
     live.page.emulate_media(color_scheme="light")
     assert len(found) > 20
     pale = [part for part in found if part[2] < 4.5]
     assert not pale, pale
+    assert not [part for part in selected if part[2] < 3]
+
+
+def test_a_long_message_is_whole(live: LivePage) -> None:
+    live.run(live.plain()[0], "no_such_name_of_some_length", state="error")
+    expect(live.message).to_contain_text("Run all runs them")
+    cut = "(e) => e.scrollHeight - e.clientHeight"
+    assert live.message.evaluate(cut) <= 1
+    live.page.set_viewport_size({"width": 375, "height": 700})
+    assert live.message.evaluate(cut) <= 1
+    live.page.set_viewport_size({"width": 1280, "height": 900})
 
 
 @pytest.fixture
