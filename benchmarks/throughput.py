@@ -207,6 +207,8 @@ def table(result: dict[str, Any]) -> str:
     one, two = result["processes"]["1"], result["processes"]["2"]
     lines += [
         "",
+        "Whatever else runs takes from two processes what they would gain: see the load above.",
+        "",
         "| processes, by the clock | tokens/s | of one |",
         "|---|--:|--:|",
         f"| 1 | {one:,.0f} | 1.00 |",
