@@ -31,9 +31,9 @@ from peers import NAMES, RECIPE, Peer, folder_of, machine, make, options_of
 from peers.models import TorchTransformer
 from torch import Tensor, nn
 
+from qkv.commands.bleu import bleu_scorer
 from qkv.commands.train.data import Data, prepare
 from qkv.commands.train.devices import Place, join
-from qkv.commands.train.evaluation import score
 from qkv.commands.train.model import complete, config_of, lengths_of
 from qkv.commands.train.objective import Objective
 from qkv.commands.train.updates import Updater, plan
@@ -135,7 +135,7 @@ def measure(folder: Path, *more: str) -> dict[str, Any]:
         for part in range(1, PARTS + 1):
             for run in runs:
                 train(run, options, data, round(options.steps * part / PARTS))
-                bleu, signature = score(translate(run, data, texts, 1), list(references))
+                bleu, signature = bleu_scorer()(translate(run, data, texts, 1), list(references))
                 point = {"step": run.step, "minutes": run.seconds / 60, "bleu": bleu}
                 run.curve.append(point)
                 print(f"{run.name}: {point['minutes']:.2f} min, BLEU {bleu:.2f}", flush=True)
@@ -149,7 +149,7 @@ def measure(folder: Path, *more: str) -> dict[str, Any]:
             "runs": {
                 run.name: {
                     "curve": run.curve,
-                    "beam 4": score(translate(run, data, texts, 4), list(references))[0],
+                    "beam 4": bleu_scorer()(translate(run, data, texts, 4), list(references))[0],
                 }
                 for run in runs
             },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from qkv.commands.bleu import bleu_scorer
 from qkv.commands.train.data import Data
 from qkv.commands.train.objective import Objective, tensors
 from qkv.text import clean, pad_batch, plan_batches
@@ -37,20 +38,9 @@ def evaluate(objective: Objective, data: Data) -> tuple[Scores, str]:
     longest = min(longest, translator.max_len)
     said = translator.translate([source for source, _ in data.texts], max_len=longest)
     references = [clean(target) for _, target in data.texts]
-    bleu, signature = score(said, references)
+    bleu, signature = bleu_scorer()(said, references)
     exact = sum(map(str.__eq__, said, references)) / len(said) * 100
     return {"loss": total / count, "bleu": bleu, "exact": exact}, signature
-
-
-def score(said: list[str], references: list[str]) -> tuple[float, str]:
-    """BLEU of a corpus, and how it was counted."""
-    try:
-        from sacrebleu.metrics.bleu import BLEU
-    except ImportError as error:
-        raise ImportError("BLEU needs sacrebleu: pip install 'qkv[train]'") from error
-    metric = BLEU()
-    found = metric.corpus_score(said, [references])
-    return found.score, str(metric.get_signature())
 
 
 def better(one: Scores, other: Scores) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from qkv.commands.bleu import bleu_scorer
 from qkv.commands.translate.options import SHIPPED, parse
 from qkv.commands.translate.reading import read_lines
 from qkv.commands.translate.work import Work, say
@@ -52,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     reference = read_lines(options.reference) if options.reference else None
     if reference == []:
         raise ValueError(f"{options.reference} is empty: no BLEU")
-    score = scorer() if reference is not None else None
+    score = bleu_scorer("--reference", "sacrebleu") if reference is not None else None
 
     work = Work(translator, options)
     if options.file == "-":
@@ -65,7 +66,8 @@ def run(options: argparse.Namespace) -> int:
     work.close()
     if reference is not None and score is not None:
         same_number(len(work.found), options.file, len(reference), options.reference)
-        print(score(work.found, reference), file=sys.stderr)
+        bleu, signature = score(work.found, reference)
+        print(f"BLEU {bleu:.2f} {signature}", file=sys.stderr)
     return 0
 
 
@@ -80,20 +82,6 @@ def load(checkpoint: str, room: str, device: str | None) -> Translator:
 
         device = "cuda" if torch.cuda.is_available() else "cpu"
     return Translator.from_checkpoint(checkpoint, room, device)
-
-
-def scorer() -> Callable[[list[str], list[str]], str]:
-    """What says BLEU; asked for before there is anything to lose."""
-    try:
-        from sacrebleu.metrics.bleu import BLEU
-    except ImportError as error:
-        raise ImportError("--reference needs sacrebleu: pip install sacrebleu") from error
-
-    def score(found: list[str], reference: list[str]) -> str:
-        bleu = BLEU()
-        return f"BLEU {bleu.corpus_score(found, [reference]).score:.2f} {bleu.get_signature()}"
-
-    return score
 
 
 def same_number(lines: int, name: str, references: int, reference: str) -> None:
