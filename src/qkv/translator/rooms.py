@@ -142,7 +142,7 @@ def find_device(name: str | None) -> Any:
     try:
         device = torch.device(name or "cpu")
         torch.zeros(1, device=device).item()
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
+    except (RuntimeError, AssertionError) as error:
         words = str(error).partition("\n")[0]
         raise ValueError(
             f"device {name!r} cannot be had here: pass cpu, or cuda where there is a GPU ({words})"
