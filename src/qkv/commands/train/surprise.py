@@ -91,11 +91,12 @@ def _both(
         q.scatter_add_(1, at[:, None], torch.full_like(came, label_smoothing - 1)[:, None])
         if label_smoothing:
             q -= label_smoothing / V
-        torch.mm(q.to(x.dtype), weight, out=out)
+        if bias is not None:
+            dbias += q.sum(0)
+        q = q.to(x.dtype)
+        torch.mm(q, weight, out=out)
         if x.dtype == wide:
             dweight.addmm_(q.T, rows)
         else:
-            dweight += q.to(x.dtype).T @ rows
-        if bias is not None:
-            dbias += q.sum(0)
+            dweight += q.T @ rows
     return loss, dx, dweight, dbias
