@@ -469,6 +469,14 @@ def test_a_kernel_can_be_reached_by_this_user_alone(server: Server, kernel: str)
         assert socket_type(*other.laddr) == b"PULL"
 
 
+def test_a_kernel_leaves_the_reader_s_own_history_alone(server: Server, kernel: str) -> None:
+    line = server.socket(kernel)
+    asked = "history = get_ipython().history_manager; print(history.enabled, history.hist_file)"
+    assert run(line, asked) == "True :memory:\n"
+    assert run(line, "%history -n 1") != ""
+    line.close()
+
+
 def socket_type(host: str, port: int) -> bytes:
     """What a ZeroMQ socket says it is. ipykernel opens one on TCP whatever it is told, for the
     output of forked children: a PULL, which sends nothing, and drops what lacks a secret."""

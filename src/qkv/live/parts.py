@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_server.auth.identity import IdentityProvider
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
@@ -33,6 +33,13 @@ class NativeKernel(KernelSpecManager):
     @default("kernel_dirs")
     def _no_dirs(self) -> list[str]:
         return []
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        """Its history ends with it: to write each cell into that of all the reader's IPythons costs
+        a small cell a third of its time, and the book's cells are not what they would look for."""
+        spec: KernelSpec = super().get_kernel_spec(kernel_name)
+        spec.argv.append("--HistoryManager.hist_file=:memory:")
+        return spec
 
 
 class Kernels(AsyncMappingKernelManager):
