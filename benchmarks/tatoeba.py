@@ -1,0 +1,163 @@
+"""Korean to English on Tatoeba: how far 3,000 pairs go. The score, and what stands beside it.
+
+    python benchmarks/tatoeba.py FILE      or TATOEBA=FILE make bench
+
+FILE has tabs between its columns: English, Korean, whose they are. Many of Tatoeba's sentences have
+several translations, so pairs that share a sentence stay in one part of the split; else the test
+would ask for what was learnt by heart. Prints some translations, which stay with the reader: the
+sentences are not ours. Without the file nothing is measured. Writes results/tatoeba.json and
+results/tatoeba.md beside this file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shlex
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from peers import machine
+
+from qkv.commands.bleu import bleu_scorer
+from qkv.commands.train.command import main as train
+from qkv.corpus import read_tsv
+from qkv.translator import Translator
+
+Pairs = list[tuple[str, str]]
+
+# What `qkv train` is given besides the files. All that is not here is its default.
+RECIPE = (
+    "--vocabulary 3000 --layers 2 --dropout 0.3 --epochs 40 --max-tokens 512 --threads 1"
+    " --device cpu --seed 0"
+)
+SIZES = {"test": 350, "val": 250}  # pairs at least
+SHOWN = 10
+RESULTS = Path(__file__).resolve().parent / "results"
+WHERE = """Tatoeba's pairs are not shipped. Take kor-eng from manythings.org/anki (tatoeba.org,
+CC BY 2.0 FR) and name its kor.txt, as an argument or in TATOEBA. Nothing was measured."""
+
+
+def split(pairs: Pairs) -> dict[str, Pairs]:
+    """Test, validation and training, without a sentence that stands in two of them."""
+    groups: list[Pairs] = list(_connected(pairs))
+    random.Random(0).shuffle(groups)
+    parts: dict[str, Pairs] = {"test": [], "val": [], "train": []}
+    for group in groups:
+        small = [name for name, size in SIZES.items() if len(parts[name]) < size]
+        parts[(small or ["train"])[0]] += group
+    return parts
+
+
+def _connected(pairs: Pairs) -> list[Pairs]:
+    """Pairs that are joined by a sentence of either language, case and punctuation aside."""
+    parents: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while parents.setdefault(name, name) != name:
+            name = parents[name]
+        return name
+
+    for korean, english in pairs:
+        parents[find("ko " + plain(korean))] = find("en " + plain(english))
+    groups: dict[str, Pairs] = {}
+    for pair in pairs:
+        groups.setdefault(find("en " + plain(pair[1])), []).append(pair)
+    return list(groups.values())
+
+
+def plain(text: str) -> str:
+    return re.sub(r"[^\w]+", " ", text.casefold()).strip()
+
+
+def nearest(text: str, known: list[tuple[set[str], str]]) -> str:
+    """The translation of the sentence that shares most pairs of letters with a text."""
+    own = bigrams(text)
+    return max(known, key=lambda entry: len(own & entry[0]) / len(own | entry[0]))[1]
+
+
+def bigrams(text: str) -> set[str]:
+    padded = f" {plain(text)} "
+    return {padded[i : i + 2] for i in range(len(padded) - 1)}
+
+
+def measure(path: Path) -> dict[str, Any]:
+    parts = split(list(dict.fromkeys(read_tsv(path, source=2, target=1))))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for part, pairs in parts.items():
+            for column, language in enumerate(("ko", "en")):
+                lines = "".join(f"{pair[column]}\n" for pair in pairs)
+                (folder / f"{part}.{language}").write_text(lines, "utf-8")
+        files = {"source": "train.ko", "target": "train.en", "valid-source": "val.ko"}
+        files["valid-target"] = "val.en"
+        given = [word for k, v in files.items() for word in (f"--{k}", str(folder / v))]
+        start = time.process_time()
+        if train([*given, *shlex.split(RECIPE), "--out", str(folder / "run")]):
+            sys.exit("The training failed. Nothing was written.")
+        minutes = (time.process_time() - start) / 60
+        translator = Translator.from_checkpoint(folder / "run")
+    texts, references = map(list, zip(*parts["test"], strict=True))
+    known = [(bigrams(korean), english) for korean, english in parts["train"]]
+    found = {
+        "greedy": translator.translate(texts),
+        "beam 4": translator.translate(texts, "beam", beams=4),
+        "the nearest sentence learnt from": [nearest(text, known) for text in texts],
+    }
+    for at in range(0, len(texts), len(texts) // SHOWN):
+        print(f"{texts[at]}\n  {references[at]}\n  qkv: {found['beam 4'][at]}")
+    scores = {name: bleu_scorer()(said, references) for name, said in found.items()}
+    return {
+        **machine(),
+        "recipe": RECIPE,
+        "minutes": minutes,
+        "pairs": {part: len(pairs) for part, pairs in parts.items()},
+        "signature": scores["greedy"][1],
+        "bleu": {name: score for name, (score, _) in scores.items()},
+        "exact": {
+            name: sum(map(str.__eq__, said, references)) / len(references)
+            for name, said in found.items()
+        },
+    }
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result in Markdown."""
+    pairs = result["pairs"]
+    lines = [
+        "# Korean to English on Tatoeba",
+        "",
+        f"{result['machine']}, one thread; Python {result['python']}, torch {result['torch']};"
+        f" {result['date']}. {pairs['train']:,} pairs to learn from, {pairs['val']:,} to choose the"
+        f" checkpoint by, {pairs['test']:,} to test with; no sentence stands in two of these.",
+        f"`qkv train … {result['recipe']}`: {result['minutes']:.1f} minutes of processor time."
+        f" BLEU: {result['signature']}. `python benchmarks/tatoeba.py FILE` measures again.",
+        "",
+        "| translation | BLEU | exact |",
+        "|---|--:|--:|",
+        *(
+            f"| {name} | {score:.1f} | {result['exact'][name]:.1%} |"
+            for name, score in result["bleu"].items()
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    named = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("TATOEBA")
+    if named is None:
+        print(WHERE)
+        return
+    result = measure(Path(named))
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "tatoeba.json").write_text(json.dumps(result, indent=2) + "\n", "utf-8")
+    (RESULTS / "tatoeba.md").write_text(table(result), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
