@@ -1,7 +1,6 @@
 // The page's code cells: editors, and live outputs in the place of the stored ones. What is shown in
 // which state says live.css.
 import { editsOf, keepEdit } from "./edits.js";
-import { markdown, typeset } from "./texts.js";
 
 const EDITOR = {
   lineNumbers: false, indentUnit: 4, inputStyle: "contenteditable", viewportMargin: Infinity, autoRefresh: false,
@@ -14,30 +13,21 @@ const SETTLED = 250; // ms; a widget draws itself a little later than its cell e
 const sourceOf = (element) => element.querySelector(".cell_input pre");
 
 // `run(cell)` is what Shift-Enter and a cell's button do.
-export function makeCells(page, run) {
+export function makeCells(page, rendermime, run) {
   const { api } = globalThis.thebeCore;
-  // With an address thebe keeps its LaTeX renderer; without a configuration it loads no MathJax.
-  const config = api.makeConfiguration({ mathjaxUrl: "none", mathjaxConfig: "" });
-  const rendermime = api.makeRenderMimeRegistry(config.mathjax);
-  Object.assign(rendermime, { latexTypesetter: { typeset }, markdownParser: { render: markdown } });
-  rendermime.sanitizer = withoutStyleParser(rendermime.sanitizer);
-
   const elements = [...document.querySelectorAll("div.cell")].filter(sourceOf);
   const edits = editsOf(page.name);
   const blocks = elements.map((element, index) => {
     const original = sourceOf(element).textContent.replace(/\n$/, "");
     return { id: `qkv-cell-${index}`, original, source: edits[original] ?? original };
   });
-  const notebook = api.setupNotebookFromBlocks(blocks, config, rendermime);
+  const notebook = api.setupNotebookFromBlocks(blocks, api.makeConfiguration({}), rendermime);
   const template = page.bar.querySelector(".qkv-cell-template").content;
-  const cells = elements.map((element, index) => new Cell({ page: page.name, run, notebook, template, element, index, title: `cell ${index + 1} of ${elements.length}`, ...blocks[index] }));
-  return { cells, rendermime };
-}
-
-// Thebe holds no parser for the colours that terminals write into text, and warns at each one.
-function withoutStyleParser(sanitizer) {
-  const plain = { parseStyleAttributes: false, allowedStyles: undefined };
-  return { sanitize: (html, options) => sanitizer.sanitize(html, { ...options, ...plain }) };
+  const shared = { page: page.name, run, notebook, template };
+  const titleOf = (index) => `cell ${index + 1} of ${elements.length}`;
+  return elements.map((element, index) => {
+    return new Cell({ ...shared, element, index, title: titleOf(index), ...blocks[index] });
+  });
 }
 
 class Cell {

@@ -1,6 +1,7 @@
 // From the button to running cells, and what the bar says on the way.
 import { makeCells } from "./cells.js";
 import { askServer, attach, connect, inTime, loadThebe, startKernel } from "./kernel.js";
+import { makeRendermime } from "./texts.js";
 
 const SLOW = 250; // ms; the bar does not flicker for quicker cells
 const LOOKS = 4; // in vain, a second apart: then the server is gone
@@ -28,7 +29,8 @@ export async function goLive(opened) {
 function open(server) {
   const thebe = connect(server);
   if (cells) return thebe;
-  ({ cells, rendermime } = makeCells(page, run));
+  rendermime = makeRendermime();
+  cells = makeCells(page, rendermime, run);
   const acts = { "run-all": runAll, interrupt, restart, stop, "reset-all": resetAll };
   for (const [name, act] of Object.entries(acts)) {
     page.pick(name).onclick = () => act().catch((error) => tell("refused", error.message));

@@ -1,17 +1,26 @@
-// Formulas and Markdown in outputs; KaTeX and marked are loaded when the first one comes.
-const MATHS = /\$|\\\(|\\\[|\\begin\{/;
-const NAMES = ["equation", "align", "gather", "alignat"].flatMap((name) => [name, `${name}*`]);
-const DISPLAY = [["$$", "$$"], ["\\[", "\\]"], ...NAMES.map((name) => [`\\begin{${name}}`, `\\end{${name}}`])];
-const INLINE = [["\\(", "\\)"], ["$", "$"]];
-const delimiters = [...DISPLAY, ...INLINE].map(([left, right], n) => ({ left, right, display: n < DISPLAY.length }));
+// How outputs are shown that hold formulas, Markdown or colours. KaTeX and marked are loaded when the
+// first one comes.
+const NAMES = ["equation", "equation*", "align", "align*", "gather", "gather*", "alignat", "alignat*"];
+const DISPLAY = [["$$", "$$"], ["\\[", "\\]"], ...NAMES.map((env) => [`\\begin{${env}}`, `\\end{${env}}`])];
+const PAIRS = [...DISPLAY, ["\\(", "\\)"], ["$", "$"]];
+const delimiters = PAIRS.map(([left, right], n) => ({ left, right, display: n < DISPLAY.length }));
 
-export async function typeset(node) {
-  if (!MATHS.test(node.textContent)) return;
-  const { default: render } = await import("./katex/contrib/auto-render.mjs");
-  render(node, { delimiters, throwOnError: false });
+export function makeRendermime() {
+  // With an address thebe keeps its LaTeX renderer; without a configuration it loads no MathJax.
+  const rendermime = globalThis.thebeCore.api.makeRenderMimeRegistry({ mathjaxUrl: "none" });
+  Object.assign(rendermime, { latexTypesetter: { typeset }, markdownParser: { render } });
+  // Thebe holds no parser for the colours that terminals write into text, and warns at each one.
+  Object.assign(rendermime.sanitizer._options, { parseStyleAttributes: false, allowedStyles: undefined });
+  return rendermime;
 }
 
-export async function markdown(text) {
+async function typeset(node) {
+  if (!/[$\\]/.test(node.textContent)) return;
+  const { default: renderMaths } = await import("./katex/contrib/auto-render.mjs");
+  renderMaths(node, { delimiters, throwOnError: false });
+}
+
+async function render(text) {
   const { marked } = await import("./marked/marked.esm.js");
   return marked.parse(text);
 }

@@ -7,15 +7,11 @@ export function mendWidgets() {
   const { loadClass } = Object.getPrototypeOf(manager);
 
   manager.loadClass = async function (name, package_, version) {
-    if (package_.startsWith("@jupyter-widgets/")) return loadClass.call(this, name, package_, version);
-    if (package_ !== "anywidget") throw new Error(`${package_} is not among the widgets of this book.`);
-    anywidget ??= load((base) => loadClass.call(this, base, "@jupyter-widgets/base", "2.0.0"));
-    return (await anywidget)[name];
+    if (package_ !== "anywidget") return loadClass.call(this, name, package_, version);
+    const { default: define } = await import("./anywidget.js");
+    const base = (part) => loadClass.call(this, part, "@jupyter-widgets/base", "2.0.0");
+    const [DOMWidgetModel, DOMWidgetView] = await Promise.all(["DOMWidgetModel", "DOMWidgetView"].map(base));
+    anywidget ??= define({ DOMWidgetModel, DOMWidgetView });
+    return anywidget[name];
   };
-}
-
-async function load(base) {
-  const { default: define } = await import("./anywidget.js");
-  const [DOMWidgetModel, DOMWidgetView] = await Promise.all(["DOMWidgetModel", "DOMWidgetView"].map(base));
-  return define({ DOMWidgetModel, DOMWidgetView });
 }
