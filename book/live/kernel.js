@@ -11,8 +11,8 @@ function ask(address, options) {
 
 // Says {live: true, base, python}, or why nothing can run: {words}, a template of bar.html. A server
 // that was started anew knows neither the old page nor its cookie.
-export async function askServer({ root }) {
-  const answer = await ask(new URL("_live/server.json", root)).catch(() => null);
+export async function askServer() {
+  const answer = await ask(new URL("../../_live/server.json", import.meta.url)).catch(() => null);
   if (!answer) return { words: "gone" };
   return answer.ok ? answer.json() : { words: "forgotten" };
 }
@@ -57,7 +57,6 @@ export function connect({ base }) {
 
 // A session with the kernel that runs, once it answers.
 export async function attach(thebe, model, rendermime) {
-  await thebe.ready.catch((reason) => { throw new Error(reason); }); // thebe rejects with a text
   const session = await thebe.connectToExistingSession(model, rendermime);
   // A kernel that is busy since before a reload answers when it is done, or interrupted.
   if (model.kernel.execution_state !== "busy") await inTime(session.kernel.info);

@@ -13,7 +13,7 @@ let calledOff = 0; // counts what makes those that wait not run: an error, an in
 
 export async function goLive(opened) {
   page = opened;
-  const server = await askServer(page);
+  const server = await askServer();
   if (!server.live) return page.say("failed", server.words);
   page.say("starting", "starting");
   // The kernel starts on the server while the browser reads the editor.
@@ -31,10 +31,6 @@ function open(server) {
   if (cells) return thebe;
   rendermime = makeRendermime();
   cells = makeCells(page, rendermime, run);
-  const acts = { "run-all": runAll, interrupt, restart, stop, "reset-all": resetAll };
-  for (const [name, act] of Object.entries(acts)) {
-    page.pick(name).onclick = () => act().catch((error) => tell("refused", error.message));
-  }
   page.bar.closest("article").classList.add("qkv-live-open");
   return thebe;
 }
@@ -64,20 +60,18 @@ async function execute(cell) {
   return state;
 }
 
-async function runAll() {
+export async function runAll() {
   if (cells.some((cell) => cell.waiting)) return;
   const ends = await Promise.all(cells.map(run));
   if (ends.every((state) => state === "done")) tell("ran-all", cells.length);
 }
 
-async function resetAll() {
-  const question = page.bar.querySelector('[data-say="sure"]').content.textContent;
-  if (cells.some((cell) => cell.edited) && !confirm(question)) return;
+export function resetAll() {
   for (const cell of cells) cell.reset();
   tell("reset");
 }
 
-async function interrupt() {
+export async function interrupt() {
   calledOff += 1;
   const running = cells.find((cell) => cell.state === "running");
   if (running) tell("interrupting");
@@ -85,7 +79,7 @@ async function interrupt() {
   setTimeout(() => { if (running?.state === "running") tell("stubborn"); }, HEED);
 }
 
-async function restart() {
+export async function restart() {
   calledOff += 1;
   page.say("busy", "restarting");
   await inTime(session.kernel.restart().then(() => session.kernel.info));
@@ -93,7 +87,7 @@ async function restart() {
   page.say("ready", "restarted");
 }
 
-async function stop() {
+export async function stop() {
   const stopped = release();
   for (const cell of cells) cell.forget();
   page.say("starting", "stopping"); // a start in between would find the old kernel
@@ -148,7 +142,7 @@ async function seek(kernel) {
   const before = page.bar.dataset.words;
   page.say("lost", "lost");
   for (let failures = 0; waits(); ) {
-    const { words } = await askServer(page);
+    const { words } = await askServer();
     failures = words === "gone" ? failures + 1 : 0;
     if (waits() && (failures === LOOKS || words === "forgotten")) lose(words);
     await new Promise((resolve) => { setTimeout(resolve, 1000); });

@@ -1,12 +1,8 @@
 // All of the live code that a page loads until its button is pressed. A plain script, no module: a
 // page opened from a file may load none, and has to say so.
 (() => {
-  const script = document.currentScript;
   const bar = document.querySelector(".qkv-live-bar");
-  const pick = (name) => bar.querySelector(`.qkv-live-${name}`);
-  const start = pick("start");
-  const name = DOCUMENTATION_OPTIONS.pagename;
-  const root = new URL(document.documentElement.dataset.content_root, location.href);
+  const rest = new URL("live.js", document.currentScript.src);
 
   // `words` names a template of bar.html; `value` goes into its <b>. What is shown in which state
   // says live.css.
@@ -14,27 +10,25 @@
     const focused = bar.querySelector(":focus");
     const text = bar.querySelector(`[data-say="${words}"]`).content.cloneNode(true);
     text.querySelector("b")?.append(value);
-    pick("message").replaceChildren(text);
+    bar.querySelector(".qkv-live-message").replaceChildren(text);
     Object.assign(bar.dataset, { state, words });
-    if (focused && !focused.checkVisibility()) (start.checkVisibility() ? start : bar).focus({ preventScroll: true });
+    if (focused && !focused.checkVisibility()) bar.focus({ preventScroll: true });
   }
 
-  start.onclick = async () => {
-    if (bar.dataset.state === "starting") return;
-    if (location.protocol === "file:") {
-      say("failed", "file");
-      return;
-    }
-    say("starting", "loading");
+  // A button has the name of what it does, an export of live.js. One that loses something asks first.
+  bar.onclick = async ({ target: { name, dataset } }) => {
+    if (!name || bar.dataset.state === "starting") return;
+    if (location.protocol === "file:") return say("failed", "file");
+    if (dataset.question && !confirm(dataset.question)) return;
+    if (name === "goLive") say("starting", "loading");
     try {
-      const { goLive } = await import(new URL("live.js", script.src));
-      await goLive({ bar, pick, say, name, root });
+      const live = await import(rest);
+      await live[name]({ bar, say, name: DOCUMENTATION_OPTIONS.pagename });
     } catch (error) {
       console.error(error);
-      say("failed", "failed", error.message);
+      const { state } = bar.dataset;
+      say(state === "starting" ? "failed" : state, "failed", error.message ?? error); // thebe throws texts
     }
   };
-
-  say("off", "off");
   bar.hidden = false;
 })();
