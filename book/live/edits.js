@@ -1,21 +1,21 @@
-// What a reader has changed on a page, kept in the browser until it is reset. A cell is known by its
-// original text: when the book changes, an answer does not land under another question.
-const at = (page) => `qkv-live:${page}`;
+// What a reader has changed, kept in the browser until it is reset. A cell is known by its page and
+// its original text: when the book changes, an answer does not land under another question.
+const keyOf = (cell) => `qkv-live:${cell.page.name}:${cell.original}`;
 
-export function editsOf(page) {
-  try {
-    return JSON.parse(localStorage.getItem(at(page))) ?? {};
-  } catch {
-    return {};
-  }
+export const editOf = (cell) => attempt(() => localStorage.getItem(keyOf(cell))) ?? cell.original;
+
+// Whether the browser keeps it.
+export function keepEdit(cell, text) {
+  if (text === cell.original) attempt(() => localStorage.removeItem(keyOf(cell)));
+  else attempt(() => localStorage.setItem(keyOf(cell), text));
+  return editOf(cell) === text;
 }
 
-// Whether the browser kept it. Reads before it writes: the page may be open in two tabs.
-export function keepEdit(page, original, text) {
+// The storage may be full, or forbidden even to look at.
+function attempt(act) {
   try {
-    localStorage.setItem(at(page), JSON.stringify({ ...editsOf(page), [original]: text }));
-    return true;
+    return act();
   } catch {
-    return false;
+    return null;
   }
 }

@@ -31,7 +31,6 @@ function open(server) {
   if (cells) return thebe;
   rendermime = makeRendermime();
   cells = makeCells(page, rendermime, run);
-  page.bar.closest("article").classList.add("qkv-live-open");
   return thebe;
 }
 
@@ -40,24 +39,26 @@ const tell = (words, value) => page.say(page.bar.dataset.state, words, value);
 function run(cell) {
   if (!session) return tell("no-kernel");
   if (cell.waiting) return cell.ended;
-  cell.state = "queued";
+  cell.data.qkvState = "queued";
   const before = calledOff;
-  cell.ended = line.then(() => (before === calledOff ? execute(cell) : (cell.state = "aborted")));
+  cell.ended = line.then(() => (before === calledOff ? execute(cell) : (cell.data.qkvState = "aborted")));
   line = cell.ended;
   return cell.ended;
 }
 
 async function execute(cell) {
-  const { state, ename, evalue, ms } = await cell.execute(session.kernel);
-  if (state !== "done") {
-    calledOff += 1;
-    cell.element.scrollIntoView({ block: "nearest" });
+  const { status, ename, evalue, seconds } = await cell.execute(session.kernel);
+  if (status === "ok") {
+    tell(cell.unkept ? "ran-unkept" : "ran", `${cell.title} in ${seconds} s`);
+    return "done";
   }
-  if (state === "done") tell(cell.kept ? "ran" : "ran-unkept", `${cell.title} in ${(ms / 1000).toPrecision(2)} s`);
-  else if (ename === "KeyboardInterrupt") tell("interrupted", cell.title);
+  calledOff += 1;
+  cell.element.scrollIntoView({ block: "nearest" });
   // Of a syntax error, the number of the line is the reader's, the name of the file is not.
-  else if (ename) tell(ename === "NameError" ? "name-error" : "error", `${cell.title}: ${ename}${evalue && `: ${evalue.replace(/\(\d+\.py, /, "(")}`}.`);
-  return state;
+  const what = [cell.title, ename, evalue?.replace(/\(\d+\.py, /, "(")].filter(Boolean).join(": ");
+  if (ename === "KeyboardInterrupt") tell("interrupted", cell.title);
+  else if (ename) tell(ename === "NameError" ? "name-error" : "error", `${what}.`);
+  return status;
 }
 
 export async function runAll() {
@@ -73,10 +74,10 @@ export function resetAll() {
 
 export async function interrupt() {
   calledOff += 1;
-  const running = cells.find((cell) => cell.state === "running");
+  const running = cells.find((cell) => cell.data.qkvState === "running");
   if (running) tell("interrupting");
   await session.kernel.interrupt();
-  setTimeout(() => { if (running?.state === "running") tell("stubborn"); }, HEED);
+  setTimeout(() => { if (running?.data.qkvState === "running") tell("stubborn"); }, HEED);
 }
 
 export async function restart() {
@@ -117,7 +118,7 @@ function follow(followed) {
   const { kernel } = followed;
   const on = (signal, act) => signal.connect((_, value) => { if (session === followed) act(value); });
   const says = (...words) => words.includes(page.bar.dataset.words);
-  const name = () => cells.find((cell) => cell.state === "running")?.title ?? "Python";
+  const name = () => cells.find((cell) => cell.data.qkvState === "running")?.title ?? "Python";
   let slow;
   on(kernel.statusChanged, (status) => {
     clearTimeout(slow);

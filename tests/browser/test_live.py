@@ -35,9 +35,10 @@ def test_nothing_is_loaded_before_the_button(reader: Reader) -> None:
 def test_the_button_runs_a_cell_in_place_of_its_stored_output(live: LivePage) -> None:
     first, second = live.plain()[:2]
     expect(live.stored(first)).to_be_visible()
-    stored = (live.stored(first).text_content() or "").strip()
+    stored = (live.stored(first).locator("pre").text_content() or "").strip()
     output = live.run(first)
     assert (output.text_content() or "").strip() == stored
+    expect(live.cell(first).locator(".cell_input button.copybtn")).to_be_hidden()
     expect(live.stored(first)).to_be_hidden()
     expect(live.stored(second)).to_be_visible()
     expect(live.output(second)).to_be_hidden()

@@ -81,6 +81,20 @@ def test_no_editor_holds_the_focus(live: LivePage) -> None:
     tab_to(live, lambda: "qkv-live" in active(live)[0], "Shift+Tab", most=30)
 
 
+def test_reset_by_keyboard_keeps_the_focus(live: LivePage) -> None:
+    """The button goes when the cell is the book's again, but not from under the keyboard."""
+    first = live.plain()[0]
+    original = live.text(first)
+    live.write(first, "1 + 1")
+    live.cell(first).locator(".qkv-run").focus()
+    live.page.keyboard.press("Tab")
+    live.page.keyboard.press("Enter")
+    assert live.text(first) == original
+    assert active(live) == ("qkv-reset", str(first), False)
+    live.page.keyboard.press("Tab")
+    expect(live.cell(first).locator(".qkv-reset")).to_be_hidden()
+
+
 def test_everything_has_a_name(live: LivePage) -> None:
     first = live.plain()[0]
     live.run(first, "print(1)")
@@ -127,6 +141,20 @@ def test_colours_have_contrast(live: LivePage, theme: Any) -> None:
     pale = [part for part in found if part[2] < 4.5]
     assert not pale, pale
     assert not [part for part in selected if part[2] < 3]
+
+
+def test_a_fold_opens_on_an_editor_with_its_code(live: LivePage) -> None:
+    """Also where the cell was run before, and so its editor made out of sight."""
+    folds = live.page.locator("[data-qkv-cell]:has(> details:not([open]) .cell_input)")
+    numbers = folds.evaluate_all("cells => cells.slice(0, 2).map((c) => Number(c.dataset.qkvCell))")
+    live.run_before(numbers[0])
+    live.run(numbers[0])
+    for n in numbers:
+        live.cell(n).locator("summary").first.click()
+        expect(live.editor(n).locator(".CodeMirror-line").first).to_be_visible()
+        line = "e => e.offsetHeight / e.CodeMirror.lineCount()"
+        assert 10 < live.editor(n).evaluate(line) < 40
+        live.cell(n).locator("summary").first.click()
 
 
 def test_a_long_message_is_whole(live: LivePage) -> None:
