@@ -105,7 +105,8 @@ def test_every_word_of_the_scripts_is_in_the_bar() -> None:
     files = [*(ROOT / "book" / "live").glob("*.js"), ROOT / "book" / "extensions" / "live.py"]
     scripts = "".join(file.read_text("utf-8") for file in files)
     state = r'"(?:off|starting|ready|busy|lost|failed)"'
-    asked = set(re.findall(rf'\b(?:lose|tell)\("([\w-]+)"|say\({state}, "([\w-]+)"', scripts))
+    calls = rf'\b(?:lose|tell)\("([\w-]+)"|\b(?:say|leave)\({state}, "([\w-]+)"'
+    asked = set(re.findall(calls, scripts))
     names = {one or other for one, other in asked}
     assert len(names) > 10
     assert names <= there

@@ -93,6 +93,21 @@ def test_a_server_that_ends_while_a_cell_runs(
     expect(live.cell(first)).to_contain_text("not finished")
 
 
+def test_stop_without_a_server_leaves_a_way_to_start(
+    readers: Callable[..., Reader], mortal: Server
+) -> None:
+    reader = readers(mortal)
+    reader.forgive(NO_ANSWER, SOCKET, UNANSWERED, "Failed to fetch")
+    live = reader.open().start()
+    mortal.process.send_signal(signal.SIGKILL)
+    mortal.process.wait(10)
+    expect(live.message).to_contain_text("lost", timeout=SECONDS)
+    live.act("stop")
+    live.wait("failed", "Press Live code")
+    live.press()
+    live.wait("failed", "make serve")
+
+
 def test_a_connection_that_breaks_comes_back_to_the_same_kernel(reader: Reader) -> None:
     """As after a laptop's sleep."""
     reader.forgive(SOCKET, UNANSWERED)

@@ -119,6 +119,19 @@ def test_stop_and_start_again(live: LivePage, live_server: Server) -> None:
     until(lambda: page not in [s["path"] for s in sessions(live_server)], "a kernel is left")
 
 
+def test_stop_calls_off_what_waits(live: LivePage) -> None:
+    first, second = live.plain()[:2]
+    loops(live, first)
+    live.cell(second).locator(".qkv-run").click()
+    expect(live.cell(second)).to_have_attribute("data-qkv-state", "queued")
+    live.act("stop")
+    live.wait("off", "stopped")
+    live.ends(first, "lost")
+    assert live.cell(second).get_attribute("data-qkv-state") not in ("queued", "running")
+    live.start()
+    assert live.prints(second, "print('again')") == "again"
+
+
 def test_a_reload_in_an_endless_loop_leaves_a_way_out(live: LivePage) -> None:
     first, second = live.plain()[:2]
     loops(live, first)
