@@ -278,6 +278,7 @@ MISUSED = [
     (["--method", "best"], "invalid choice: 'best'"),
     (["--max-tokens", "0"], "argument --max-tokens: 0 is no count: give a whole number from 1 on"),
     (["--max-len", "1.5"], "argument --max-len: 1.5 is no count"),
+    (["--max-len", "9" * 400], "9 is no count"),
     (["--method", "sample", "--temperature", "0"], "0 is no temperature: give a number above 0"),
     (["--method", "sample", "--top-p", "nan"], "nan is no share"),
     (["--method", "sample", "--seed", "-1"], "no seed"),

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from qkv.commands.numbers import number
+
 HOST = "127.0.0.1"
 BOOK = Path("_build/html")
 ORIGIN = re.compile(r"https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?")
@@ -33,22 +35,6 @@ def has_screen() -> bool:
     )
 
 
-def port_number(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) < 65536:
-        raise argparse.ArgumentTypeError(f"{text} is no port: give a number from 1 to 65535")
-    return int(text)
-
-
-def minutes(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= 1e6:
-        raise argparse.ArgumentTypeError(f"{text} is no time: give minutes, more than 0")
-    return value
-
-
 def origin(text: str) -> str:
     if not ORIGIN.fullmatch(text.lower()):
         raise argparse.ArgumentTypeError(
@@ -60,7 +46,10 @@ def origin(text: str) -> str:
 
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="qkv serve", description=__doc__)
-    made.add_argument("--port", type=port_number, default=8000, help="8000 unless told")
+    port = number(int, lambda n: 0 < n < 65536, "no port: give a number from 1 to 65535")
+    minutes = number(float, lambda x: 0 < x <= 1e6, "no time: give minutes, more than 0")
+
+    made.add_argument("--port", type=port, default=8000, help="8000 unless told")
     made.add_argument("--folder", type=Path, default=BOOK, help=f"the built book; {BOOK}")
     made.add_argument("--no-open", action="store_true", help="open no browser")
     made.add_argument("--probe", action="store_true", help="only say whether the port is free")

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from qkv.commands.numbers import number
 from qkv.shapes.add_norm import NORMS, PLACEMENTS
 from qkv.shapes.feed_forward import ACTIVATIONS
 from qkv.shapes.transformer import POSITIONS, TIES
@@ -23,35 +24,15 @@ FREE = {"out", "resume", "device", "threads"}
 PATHS = {"source", "target", "tsv", "valid_source", "valid_target"}
 
 
-def whole(least: int) -> Callable[[str], int]:
+def whole(least: int) -> Callable[[str], float]:
     """A type for argparse: whole numbers of at least so much."""
-
-    def read(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if value < least:
-            raise argparse.ArgumentTypeError(f"{text} is no whole number of at least {least}")
-        return value
-
-    return read
+    return number(int, lambda n: n >= least, f"no whole number of at least {least}")
 
 
-def number(least: float = 0.0, below: float = math.inf) -> Callable[[str], float]:
+def real(least: float = 0.0, below: float = math.inf) -> Callable[[str], float]:
     """A type for argparse: numbers from `least` to less than `below`."""
-
-    def read(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not least <= value < below:
-            bound = f"of at least {least:g}" + (f" and below {below:g}" if below < math.inf else "")
-            raise argparse.ArgumentTypeError(f"{text} is no number {bound}")
-        return value
-
-    return read
+    bound = f"of at least {least:g}" + (f" and below {below:g}" if below < math.inf else "")
+    return number(float, lambda x: least <= x < below, f"no number {bound}")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -61,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    share = number(0.0, 1.0)
+    share = real(0.0, 1.0)
 
     text = made.add_argument_group("text: the grammar of the book, unless files are given")
     text.add_argument("--source", type=os.path.abspath, help="sentences, one a line; or .gz")
@@ -141,7 +122,7 @@ def parser() -> argparse.ArgumentParser:
     learn = made.add_argument_group("training")
     learn.add_argument(
         "--epochs",
-        type=number(0.0),
+        type=real(0.0),
         help="how often each pair is seen; 4 of the grammar, 10 of files",
     )
     learn.add_argument("--steps", type=whole(1), help="how many updates, instead of epochs")
@@ -153,7 +134,7 @@ def parser() -> argparse.ArgumentParser:
     )
     learn.add_argument("--accumulate", type=whole(1), default=1, help="batches an update; 1")
     learn.add_argument("--label-smoothing", type=share, default=0.1, help="0.1")
-    learn.add_argument("--clip", type=number(1e-12), default=1.0, help="the longest gradient; 1")
+    learn.add_argument("--clip", type=real(1e-12), default=1.0, help="the longest gradient; 1")
     learn.add_argument(
         "--schedule",
         choices=["linear", "noam"],
@@ -162,7 +143,7 @@ def parser() -> argparse.ArgumentParser:
         "root of the step as in the paper; linear",
     )
     learn.add_argument(
-        "--rate", type=number(0.0), help="the highest rate, 0.002; or the factor of noam, 1"
+        "--rate", type=real(0.0), help="the highest rate, 0.002; or the factor of noam, 1"
     )
     learn.add_argument(
         "--warmup",
@@ -173,7 +154,7 @@ def parser() -> argparse.ArgumentParser:
     learn.add_argument(
         "--betas", type=share, nargs=2, default=[0.9, 0.98], metavar="BETA", help="0.9 0.98"
     )
-    learn.add_argument("--weight-decay", type=number(0.0), default=0.0, help="0")
+    learn.add_argument("--weight-decay", type=real(0.0), default=0.0, help="0")
     learn.add_argument(
         "--validate-every",
         type=whole(1),

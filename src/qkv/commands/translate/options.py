@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from qkv.commands.numbers import number
 
 __all__ = ["SHIPPED", "parse", "search_options"]
 
@@ -46,34 +47,17 @@ def search_options(options: argparse.Namespace) -> dict[str, Any]:
     return {"method": options.method} | {k: v for k, v in found.items() if v is not None}
 
 
-def _number(
-    kind: Callable[[str], float], fits: Callable[[float], bool], what: str
-) -> Callable[[str], float]:
-    """A type for argparse: a number that fits, or a message that says what would."""
-
-    def read(text: str) -> float:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value) or not fits(value):
-            raise argparse.ArgumentTypeError(f"{text} is {what}")
-        return value
-
-    return read
-
-
 def _parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="qkv translate",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    count = _number(int, lambda n: n >= 1, "no count: give a whole number from 1 on")
-    whole = _number(int, lambda n: n >= 0, "no seed: give a whole number from 0 on")
-    finite = _number(float, lambda x: True, "no number")
-    above = _number(float, lambda x: x > 0, "no temperature: give a number above 0")
-    share = _number(float, lambda x: 0 < x <= 1, "no share: give a number above 0, at most 1")
+    count = number(int, lambda n: n >= 1, "no count: give a whole number from 1 on")
+    whole = number(int, lambda n: n >= 0, "no seed: give a whole number from 0 on")
+    finite = number(float, lambda x: True, "no number")
+    above = number(float, lambda x: x > 0, "no temperature: give a number above 0")
+    share = number(float, lambda x: 0 < x <= 1, "no share: give a number above 0, at most 1")
 
     made.add_argument(
         "checkpoint",
