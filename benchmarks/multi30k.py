@@ -157,17 +157,18 @@ def measure(folder: Path, *more: str) -> dict[str, Any]:
 
 
 def draw(result: dict[str, Any]) -> None:
-    """The curves, each with its name at its end."""
+    """The curves, each with its name under its end, where they may meet."""
     style()
     plt.rcParams["svg.hashsalt"] = "multi30k"
     figure, ax = plt.subplots()
-    for (name, run), colour in zip(result["runs"].items(), ("ink", "ochre"), strict=True):
+    kinds = zip(result["runs"].items(), ("ink", "ochre"), (-20, -36), strict=True)
+    for (name, run), colour, below in kinds:
         minutes, bleu = ([p[key] for p in run["curve"]] for key in ("minutes", "bleu"))
         ax.plot(minutes, bleu, marker="o", markersize=4, color=COLOURS[colour])
         ax.annotate(
             name,
             (minutes[-1], bleu[-1]),
-            (0, -16),
+            (0, below),
             textcoords="offset points",
             ha="right",
             color=COLOURS[colour],
