@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from jupyter_server.serverapp import ServerApp
 from tornado.log import gen_log
@@ -27,6 +28,7 @@ HOST = "127.0.0.1"
 NEEDED = r"(?:$|(?:book|api/(?:kernels|kernelspecs|sessions|status|me))(?:/|$))"
 # A socket's path has at most about 100 characters; a kernel's is its folder and 50 more.
 LONGEST_FOLDER = 48
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no other
 
 
 class BookServer(ServerApp):
@@ -72,9 +74,15 @@ class BookServer(ServerApp):
 
         Jupyter's shutdown_all stops at a kernel that failed to start, and the server then runs on.
         """
-        manager = self.kernel_manager
-        ends = [manager.shutdown_kernel(each, now=True) for each in manager.list_kernel_ids()]
+        ends = [self._kill(each) for each in self.kernel_manager.list_kernel_ids()]
         await asyncio.gather(*ends, return_exceptions=True)
+
+    async def _kill(self, name: str) -> None:
+        """Jupyter interrupts each before it kills it, of which an idle one may complain."""
+        kernel: Any = self.kernel_manager.get_kernel(name)
+        if kernel.has_kernel:
+            await kernel.signal_kernel(KILL)
+        await self.kernel_manager.shutdown_kernel(name, now=True)
 
     async def _post_start(self) -> None:
         """Called once connections are taken: the link works when it is printed."""
