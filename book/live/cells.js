@@ -131,6 +131,7 @@ class Cell {
 
   // What the mouse can scroll, the keyboard can.
   #settle() {
+    if (this.waiting) return;
     this.output.style.minHeight = "";
     for (const area of this.output.querySelectorAll(".jp-OutputArea-output")) {
       if (area.scrollHeight > area.clientHeight || area.scrollWidth > area.clientWidth) area.tabIndex = 0;
