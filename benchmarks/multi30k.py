@@ -17,7 +17,6 @@ for library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import torch
-from peers import NAMES, RECIPE, Peer, folder_of, machine, make, options_of
+from peers import NAMES, RECIPE, RESULTS, Peer, folder_of, keep, machine, make, options_of
 from peers.models import TorchTransformer
 from torch import Tensor, nn
 
@@ -47,7 +46,6 @@ from qkv.translator import Translator
 PARTS = 6  # how often each is looked at
 LONGEST = 80  # tokens of a translation
 AIM, MINUTES = 36.0, 8.0
-RESULTS = Path(__file__).resolve().parent / "results"
 
 
 @dataclass
@@ -126,6 +124,7 @@ def write(model: TorchTransformer, source: Tensor, beams: int) -> Tensor:
 def measure(folder: Path, *more: str) -> dict[str, Any]:
     options = options_of(folder, *more)
     names = [folder / f"test_2016_flickr.{language}.gz" for language in ("de", "en")]
+    score = bleu_scorer()  # before there is anything to lose
     texts, references = zip(*read_pairs(*names), strict=True)
     data = prepare(options)
     complete(options, data)
@@ -135,7 +134,7 @@ def measure(folder: Path, *more: str) -> dict[str, Any]:
         for part in range(1, PARTS + 1):
             for run in runs:
                 train(run, options, data, round(options.steps * part / PARTS))
-                bleu, signature = bleu_scorer()(translate(run, data, texts, 1), list(references))
+                bleu, signature = score(translate(run, data, texts, 1), list(references))
                 point = {"step": run.step, "minutes": run.seconds / 60, "bleu": bleu}
                 run.curve.append(point)
                 print(f"{run.name}: {point['minutes']:.2f} min, BLEU {bleu:.2f}", flush=True)
@@ -149,7 +148,7 @@ def measure(folder: Path, *more: str) -> dict[str, Any]:
             "runs": {
                 run.name: {
                     "curve": run.curve,
-                    "beam 4": bleu_scorer()(translate(run, data, texts, 4), list(references))[0],
+                    "beam 4": score(translate(run, data, texts, 4), list(references))[0],
                 }
                 for run in runs
             },
@@ -210,9 +209,7 @@ def table(result: dict[str, Any]) -> str:
 def main() -> None:
     arguments = sys.argv[1:]
     result = measure(folder_of(arguments), *arguments[1:])
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "multi30k.json").write_text(json.dumps(result, indent=2) + "\n", "utf-8")
-    (RESULTS / "multi30k.md").write_text(table(result), "utf-8")
+    keep("multi30k", result, table(result))
     draw(result)
 
 

@@ -11,7 +11,6 @@ results/tatoeba.md beside this file.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
@@ -22,7 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from peers import machine
+from peers import keep, machine
 
 from qkv.commands.bleu import bleu_scorer
 from qkv.commands.train.command import main as train
@@ -38,19 +37,18 @@ RECIPE = (
 )
 SIZES = {"test": 350, "val": 250}  # pairs at least
 SHOWN = 10
-RESULTS = Path(__file__).resolve().parent / "results"
 WHERE = """Tatoeba's pairs are not shipped. Take kor-eng from manythings.org/anki (tatoeba.org,
 CC BY 2.0 FR) and name its kor.txt, as an argument or in TATOEBA. Nothing was measured."""
 
 
 def split(pairs: Pairs) -> dict[str, Pairs]:
     """Test, validation and training, without a sentence that stands in two of them."""
-    groups: list[Pairs] = list(_connected(pairs))
+    groups = _connected(pairs)
     random.Random(0).shuffle(groups)
     parts: dict[str, Pairs] = {"test": [], "val": [], "train": []}
     for group in groups:
-        small = [name for name, size in SIZES.items() if len(parts[name]) < size]
-        parts[(small or ["train"])[0]] += group
+        small = (name for name, size in SIZES.items() if len(parts[name]) < size)
+        parts[next(small, "train")] += group
     return parts
 
 
@@ -87,6 +85,7 @@ def bigrams(text: str) -> set[str]:
 
 
 def measure(path: Path) -> dict[str, Any]:
+    score = bleu_scorer()  # before there is anything to lose
     parts = split(list(dict.fromkeys(read_tsv(path, source=2, target=1))))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -111,14 +110,14 @@ def measure(path: Path) -> dict[str, Any]:
     }
     for at in range(0, len(texts), len(texts) // SHOWN):
         print(f"{texts[at]}\n  {references[at]}\n  qkv: {found['beam 4'][at]}")
-    scores = {name: bleu_scorer()(said, references) for name, said in found.items()}
+    scores = {name: score(said, references) for name, said in found.items()}
     return {
         **machine(),
         "recipe": RECIPE,
         "minutes": minutes,
         "pairs": {part: len(pairs) for part, pairs in parts.items()},
         "signature": scores["greedy"][1],
-        "bleu": {name: score for name, (score, _) in scores.items()},
+        "bleu": {name: bleu for name, (bleu, _) in scores.items()},
         "exact": {
             name: sum(map(str.__eq__, said, references)) / len(references)
             for name, said in found.items()
@@ -141,8 +140,8 @@ def table(result: dict[str, Any]) -> str:
         "| translation | BLEU | exact |",
         "|---|--:|--:|",
         *(
-            f"| {name} | {score:.1f} | {result['exact'][name]:.1%} |"
-            for name, score in result["bleu"].items()
+            f"| {name} | {bleu:.1f} | {result['exact'][name]:.1%} |"
+            for name, bleu in result["bleu"].items()
         ),
     ]
     return "\n".join(lines) + "\n"
@@ -153,10 +152,10 @@ def main() -> None:
     if named is None:
         print(WHERE)
         return
+    if not Path(named).exists():
+        sys.exit(f"There is no {named}. {WHERE}")
     result = measure(Path(named))
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "tatoeba.json").write_text(json.dumps(result, indent=2) + "\n", "utf-8")
-    (RESULTS / "tatoeba.md").write_text(table(result), "utf-8")
+    keep("tatoeba", result, table(result))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from peers import NAMES, arguments_of, folder_of, machine, make, options_of
+from peers import NAMES, arguments_of, folder_of, keep, machine, make, options_of
 
 from qkv.commands.train.data import Data, Ids, prepare
 from qkv.commands.train.devices import keep_memory, narrow
@@ -47,7 +47,6 @@ FIXED = f"all to {WIDTH}, scores for padding too"
 STEPS = 150  # of one process and of two
 ALONE = "--alone"  # what `memory` calls this program with
 CPU = torch.device("cpu")
-RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def trainer(
@@ -259,9 +258,7 @@ def main() -> None:
         "processes": processes(folder),
         "memory": memory(data, options),
     }
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "throughput.json").write_text(json.dumps(result, indent=2) + "\n", "utf-8")
-    (RESULTS / "throughput.md").write_text(table(result), "utf-8")
+    keep("throughput", result, table(result))
     print(table(result))
 
 
