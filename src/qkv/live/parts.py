@@ -9,7 +9,10 @@ from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_server.auth.identity import IdentityProvider
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
-from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+from jupyter_server.services.kernels.kernelmanager import (
+    AsyncMappingKernelManager,
+    ServerKernelManager,
+)
 from traitlets import TraitError, default
 
 
@@ -42,11 +45,27 @@ class NativeKernel(KernelSpecManager):
         return spec
 
 
+class Kernel(ServerKernelManager):
+    """Is "starting" when it starts again, too.
+
+    Jupyter's stays "busy" where it was busy when it was ended, and a busy one's connections are not
+    tried before they are used: what its first cells print could get lost.
+    """
+
+    async def restart_kernel(self, *args: Any, **kwargs: Any) -> None:  # type: ignore[override]
+        await super().restart_kernel(*args, **kwargs)
+        self.execution_state = "starting"
+
+
 class Kernels(AsyncMappingKernelManager):
     """Leaves out of its list a kernel that is being started, which Jupyter's answers with a 500.
 
     A page asks for the list while its kernel starts.
     """
+
+    @default("kernel_manager_class")
+    def _ours(self) -> str:
+        return f"{__name__}.{Kernel.__name__}"
 
     def kernel_model(self, kernel_id: str) -> dict[str, Any]:
         try:
