@@ -2,6 +2,7 @@
 import { mendWidgets } from "./widgets.js";
 
 const PATIENCE = 30_000; // ms; pressing again finds what came later
+const AGAIN = 1000; // ms
 
 export const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
@@ -51,6 +52,12 @@ function load(tag, properties) {
     element.onload = resolve;
     element.onerror = () => reject(new Error(`${element.src ?? element.href} could not be loaded.`));
   });
+}
+
+// Resolves when Python has answered whole: a connection that is made anew may lose what comes first.
+export async function awake(kernel) {
+  const answer = await Promise.race([kernel.requestKernelInfo(), pause(AGAIN)]);
+  return answer ?? awake(kernel);
 }
 
 export function inTime(promise) {

@@ -1,6 +1,6 @@
 // From the button to running cells, and what the bar says on the way.
 import { makeCells } from "./cells.js";
-import { askServer, connect, inTime, pause, startKernel } from "./kernel.js";
+import { askServer, awake, connect, inTime, pause, startKernel } from "./kernel.js";
 import { makeRendermime } from "./texts.js";
 
 const SLOW = 250; // ms; the bar does not flicker for quicker cells
@@ -8,6 +8,7 @@ const LOOK = 4000; // ms in which a lost connection may come back, before the se
 
 const line = []; // the cells that are to run; Python has the first
 let page, cells, rendermime, session;
+let fresh; // while Python starts afresh, the promise that it will have done so
 
 export async function goLive(opened) {
   page = opened;
@@ -37,10 +38,16 @@ async function run(cell) {
   cell.data.qkvState = "queued";
   line.push(cell);
   if (line.length > 1) return;
-  for (; line.length; line.shift()) await execute(line[0]).catch(console.error);
+  for (; line.length; line.shift()) {
+    await execute(line[0]).catch((error) => {
+      line[0].data.qkvState = "lost";
+      console.error(error);
+    });
+  }
 }
 
 async function execute(cell) {
+  await fresh;
   const { status, ename, evalue, seconds } = await cell.execute(session.kernel);
   if (status === "ok") return tell(cell.unkept ? "ran-unkept" : "ran", `${cell.title} in ${seconds} s`);
   callOff();
@@ -70,9 +77,11 @@ export async function interrupt() {
 }
 
 export async function restart() {
+  if (fresh) return;
   const { kernel } = session;
   page.say("busy", "restarting");
-  await inTime(kernel.restart().then(() => kernel.info));
+  fresh = inTime(kernel.restart().then(() => awake(kernel)));
+  await fresh.finally(() => { fresh = undefined; });
   page.say("ready", "restarted");
 }
 
@@ -104,18 +113,19 @@ function follow(kernel) {
 
   on(kernel.statusChanged, (status) => {
     clearTimeout(slow);
+    if (status === "dead") lose("dead");
+    if (status.endsWith("restarting")) forget();
+    if (fresh) return; // the old Python speaks
     if (status === "busy") slow = setTimeout(running, SLOW);
     if (status === "idle") page.bar.dataset.state = "ready";
     if (status === "idle" && says("running", "still-busy")) page.say("ready", "idle");
-    if (status === "dead") lose("dead");
-    if (status.endsWith("restarting")) forget();
     if (status === "autorestarting") page.say("ready", "died");
   });
   on(kernel.disposed, () => lose("ended-elsewhere"));
   // Jupyter's connection comes back by itself, if there is something to come back to.
   on(kernel.connectionStatusChanged, async (status) => {
     if (status === "connected" && says("lost")) page.say("busy", "found");
-    if (status !== "connected" && !says("died", "restarting")) page.say("lost", "lost");
+    if (status !== "connected" && !says("died") && !fresh) page.say("lost", "lost");
     await pause(LOOK);
     if (kernel.connectionStatus === "connected") return;
     const { words } = await askServer();

@@ -20,6 +20,7 @@ from tests.browser.live import (
 from tests.live_server import Server, kernels
 
 LOOP = "while True: pass"
+DEAF = f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{LOOP}"
 SOCKET = "Connection lost, reconnecting"  # what jupyterlab's services write when a kernel restarts
 
 
@@ -29,8 +30,8 @@ def forgiving(reader: Reader, started: tuple[Reader, LivePage], live: LivePage) 
         one.forgive(SOCKET, UNANSWERED, OTHER_TAB)
 
 
-def loops(live: LivePage, n: int) -> None:
-    live.write(n, LOOP)
+def loops(live: LivePage, n: int, code: str = LOOP) -> None:
+    live.write(n, code)
     live.cell(n).locator(".qkv-run").click()
     expect(live.cell(n)).to_have_attribute("data-qkv-state", "running")
     live.wait("busy")
@@ -75,7 +76,7 @@ def test_restart_clears_the_variables(live: LivePage) -> None:
     first, second = live.plain()[:2]
     live.run(first, "kept = 1")
     live.act("restart")
-    live.wait("ready", "afresh")
+    live.wait("ready", "started afresh")
     assert live.cell(first).get_attribute("data-qkv-state") == "idle"
     live.run(second, "kept", state="error")
     expect(live.output(second)).to_contain_text("NameError")
@@ -87,19 +88,34 @@ def test_a_widget_gives_way_to_the_stored_output_when_its_python_ends(live: Live
     live.run(second, "print('text stays')")
     expect(live.output(first).locator(".jupyter-widgets").first).to_be_visible()
     live.act("restart")
-    live.wait("ready", "afresh")
+    live.wait("ready", "started afresh")
     expect(live.output(first)).to_be_hidden()
     expect(live.stored(first)).to_be_visible()
     expect(live.output(second)).to_have_text("text stays")
 
 
-def test_restart_ends_an_endless_loop(live: LivePage) -> None:
+@pytest.mark.parametrize("code", [LOOP, DEAF])
+def test_restart_ends_an_endless_loop(live: LivePage, live_server: Server, code: str) -> None:
+    """And says so when Python answers, not when it begins to start: no output gets lost."""
     first, second = live.plain()[:2]
-    loops(live, first)
+    loops(live, first, code)
     live.act("restart")
-    live.wait("ready", "afresh")
+    live.wait("ready", "started afresh")
+    page = CHAPTER.replace(".html", ".ipynb")
+    states = [s["kernel"]["execution_state"] for s in sessions(live_server) if s["path"] == page]
+    assert states == ["idle"]
     assert live.cell(first).get_attribute("data-qkv-state") != "running"
     assert live.prints(second, "print('next')") == "next"
+
+
+def test_a_cell_waits_until_python_has_started_afresh(live: LivePage) -> None:
+    """It is not sent to the old one, which still speaks, and would never answer."""
+    first, second = live.plain()[:2]
+    loops(live, first, DEAF)
+    live.act("restart")
+    live.ends(first, "lost")
+    assert live.prints(second, "print('next')") == "next"
+    assert live.bar.get_attribute("data-state") == "ready"
 
 
 def test_stop_and_start_again(live: LivePage, live_server: Server) -> None:
