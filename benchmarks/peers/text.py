@@ -18,7 +18,7 @@ __all__ = ["RECIPE", "arguments_of", "folder_of", "machine", "options_of"]
 
 # What `qkv train` is given besides the files. All that is not here is its default.
 RECIPE = (
-    "--vocabulary 4000 --layers 3 --epochs 4.6 --max-tokens 800 --rate 0.003 --dropout 0 --bf16"
+    "--vocabulary 4000 --layers 3 --epochs 5 --max-tokens 800 --rate 0.003 --dropout 0 --bf16"
     " --threads 1 --device cpu --seed 0"
 )
 TEST = "test_2016_flickr"
