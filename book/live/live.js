@@ -113,7 +113,6 @@ function follow(kernel) {
 
   on(kernel.statusChanged, (status) => {
     clearTimeout(slow);
-    if (status === "dead") lose("dead");
     if (status.endsWith("restarting")) forget();
     if (fresh) return; // the old Python speaks
     if (status === "busy") slow = setTimeout(running, SLOW);
@@ -121,7 +120,7 @@ function follow(kernel) {
     if (status === "idle" && says("running", "still-busy")) page.say("ready", "idle");
     if (status === "autorestarting") page.say("ready", "died");
   });
-  on(kernel.disposed, () => lose("ended-elsewhere"));
+  on(kernel.disposed, () => lose(kernel.status === "dead" ? "dead" : "ended-elsewhere"));
   // Jupyter's connection comes back by itself, if there is something to come back to.
   on(kernel.connectionStatusChanged, async (status) => {
     if (status === "connected" && says("lost")) page.say("busy", "found");

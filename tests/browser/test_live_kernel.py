@@ -199,6 +199,18 @@ def test_a_kernel_that_dies_is_told_and_replaced(
     live.run(second, "os", state="error")
 
 
+def test_a_python_that_dies_again_and_again_is_given_up(reader: Reader) -> None:
+    """And not called stopped elsewhere; the button gives a fresh one."""
+    live = reader.open(CHAPTERS[1]).start()
+    first, second = live.plain()[:2]
+    for _ in range(6):
+        live.run(first, "import os; os._exit(1)", state="lost")
+    live.wait("failed", "has died")
+    assert live.start().prints(second, "print('again')") == "again"
+    live.act("stop")
+    live.wait("off")
+
+
 def test_two_pages_have_two_kernels(reader: Reader) -> None:
     pages = [reader.open(chapter).start() for chapter in CHAPTERS[:2]]
     numbers = {page.prints(page.plain()[0], "import os; print(os.getpid())") for page in pages}
