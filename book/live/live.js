@@ -40,8 +40,8 @@ async function run(cell) {
   if (line.length > 1) return;
   for (; line.length; line.shift()) {
     await execute(line[0]).catch((error) => {
-      line[0].data.qkvState = "lost";
-      console.error(error);
+      callOff(0);
+      if (session) console.error(error);
     });
   }
 }
@@ -59,8 +59,8 @@ async function execute(cell) {
 }
 
 // What waits for Python is not run.
-function callOff() {
-  for (const cell of line.splice(1)) cell.data.qkvState = "aborted";
+function callOff(first = 1) {
+  for (const cell of line.splice(first)) cell.data.qkvState = "aborted";
 }
 
 export const runAll = () => cells.forEach(run);
@@ -81,12 +81,20 @@ export async function restart() {
   const { kernel } = session;
   page.say("busy", "restarting");
   fresh = inTime(kernel.restart().then(() => awake(kernel)));
-  await fresh.finally(() => { fresh = undefined; });
-  page.say("ready", "restarted");
+  try {
+    await fresh;
+    if (holds(kernel)) page.say("ready", "restarted");
+  } catch (error) {
+    if (holds(kernel)) throw error; // else Python was lost meanwhile, and that is said
+  } finally {
+    fresh = undefined;
+  }
 }
 
 export async function stop() {
+  const begun = fresh;
   const left = leave("starting", "stopping"); // a start in between would find the old kernel
+  await begun?.catch(() => {}); // Jupyter's server cannot end a kernel that it is just starting
   await left.shutdown().finally(() => left.server.dispose());
   page.say("off", "stopped");
 }
@@ -95,20 +103,22 @@ const lose = (words) => leave("failed", words).server.dispose();
 
 function leave(state, words) {
   const left = session;
-  session = undefined;
+  session = fresh = undefined;
   callOff();
   forget();
   page.say(state, words);
   return left;
 }
 
+const holds = (kernel) => session?.kernel === kernel;
+
 const forget = () => cells.forEach((cell) => cell.forget());
 
 // Says what becomes of the kernel and of the connection to it.
 function follow(kernel) {
-  const on = (signal, act) => signal.connect((_, value) => session?.kernel === kernel && act(value));
+  const on = (signal, act) => signal.connect((_, value) => holds(kernel) && act(value));
   const says = (...words) => words.includes(page.bar.dataset.words);
-  const running = () => session?.kernel === kernel && page.say("busy", "running", line[0]?.title ?? "Python");
+  const running = () => holds(kernel) && page.say("busy", "running", line[0]?.title ?? "Python");
   let slow;
 
   on(kernel.statusChanged, (status) => {
@@ -128,6 +138,6 @@ function follow(kernel) {
     await pause(LOOK);
     if (kernel.connectionStatus === "connected") return;
     const { words } = await askServer();
-    if (words && session?.kernel === kernel) lose(words);
+    if (words && holds(kernel)) lose(words);
   });
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import signal
+import time
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import WebSocketRoute, expect
 
 from tests.browser.live import (
     CHAPTER,
@@ -118,6 +120,33 @@ def test_a_cell_waits_until_python_has_started_afresh(live: LivePage) -> None:
     assert live.bar.get_attribute("data-state") == "ready"
 
 
+def test_what_a_new_connection_loses_is_asked_for_again(reader: Reader) -> None:
+    """A Jupyter server that is not ours may hand on nothing of what Python shows at first."""
+    made: list[float] = []
+    lost: list[str | bytes] = []
+
+    def lossy(route: WebSocketRoute) -> None:
+        made.append(time.monotonic())
+        server = route.connect_to_server()
+
+        def hand_on(message: str | bytes) -> None:
+            shown = isinstance(message, bytes) and b"iopub" in message[:99]
+            if shown and len(made) > 1 and time.monotonic() < made[1] + 3:
+                lost.append(message)
+            else:
+                route.send(message)
+
+        server.on_message(hand_on)
+
+    reader.context.route_web_socket(re.compile("/channels"), lossy)
+    live = reader.open().start()
+    first = live.plain()[0]
+    live.act("restart")
+    live.wait("ready", "started afresh")
+    assert live.prints(first, "print('next')") == "next"
+    assert lost
+
+
 def test_stop_and_start_again(live: LivePage, live_server: Server) -> None:
     """Without a reload, with the edits, on a fresh kernel."""
     first, second = live.plain()[:2]
@@ -133,6 +162,19 @@ def test_stop_and_start_again(live: LivePage, live_server: Server) -> None:
     assert len([s for s in sessions(live_server) if s["path"] == page]) == 1
     live.act("stop")
     until(lambda: page not in [s["path"] for s in sessions(live_server)], "a kernel is left")
+
+
+def test_stop_while_python_starts_afresh(live: LivePage) -> None:
+    """What was begun does not complain afterwards, and a fresh Python owes it nothing."""
+    first, second = live.plain()[:2]
+    loops(live, first, DEAF)
+    live.act("restart")
+    live.ends(first, "lost")
+    live.cell(second).locator(".qkv-run").click()
+    live.act("stop")
+    live.wait("off", "stopped")
+    live.ends(second, "aborted")
+    assert live.start().prints(second, "print('next')") == "next"
 
 
 def test_stop_calls_off_what_waits(live: LivePage) -> None:
