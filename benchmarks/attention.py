@@ -14,7 +14,6 @@ import os
 for library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
-import json
 import platform
 import statistics
 import time
@@ -25,6 +24,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
+from kept import keep
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import qkv.numpy as qn
@@ -32,7 +32,6 @@ import qkv.numpy as qn
 LENGTHS = (128, 256, 512, 1024, 2048)
 B, H, D_K = 1, 8, 64
 SECONDS = 8.0  # spent on each length
-RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def calls(n: int) -> dict[str, Callable[[], object]]:
@@ -114,9 +113,7 @@ def main() -> None:
         "setting": {"threads": 1, "dtype": "float32", "B": B, "H": H, "d_k": D_K},
         "milliseconds": rows,
     }
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "attention.json").write_text(json.dumps(result, indent=2) + "\n", "utf-8")
-    (RESULTS / "attention.md").write_text(table(result, rows), "utf-8")
+    keep("attention", table(result, rows), result)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,9 @@ import time
 from datetime import date
 from pathlib import Path
 
+from kept import keep
+
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = Path(__file__).resolve().parent / "results"
 # `reader` and `tester` are the set-up alone.
 STEPS = (
     ("set-up for readers", "reader"),
@@ -53,8 +54,7 @@ def main() -> None:
         for title, target in STEPS:
             lines.append(f"| {title} | {seconds(folder, target)} |")
             print(lines[-1], flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "commands.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    keep("commands", "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from pages import BOOK, book_in_chromium, keep
+from pages import BOOK, book_in_chromium, keep_rows
 from playwright.sync_api import Browser, BrowserContext, Page, Response
 
 from tests.live_server import HOST, Server, kernels, serving
@@ -205,7 +205,7 @@ def main() -> None:
                 "start": start,
             }
     where += f", load {os.getloadavg()[1]:.1f}"
-    keep("live_cells", where, [*rows, rest], table(rows, rest, where))
+    keep_rows("live_cells", where, [*rows, rest], table(rows, rest, where))
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import torch
-from peers import NAMES, RECIPE, RESULTS, Peer, folder_of, keep, machine, make, options_of
+from kept import RESULTS, keep
+from peers import NAMES, RECIPE, Peer, folder_of, machine, make, options_of
 from peers.models import TorchTransformer
 from torch import Tensor, nn
 
@@ -209,7 +210,7 @@ def table(result: dict[str, Any]) -> str:
 def main() -> None:
     arguments = sys.argv[1:]
     result = measure(folder_of(arguments), *arguments[1:])
-    keep("multi30k", result, table(result))
+    keep("multi30k", table(result), result)
     draw(result)
 
 

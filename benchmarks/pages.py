@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import gzip
-import json
 import os
 import platform
 import statistics
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from kept import keep
 from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,7 +34,6 @@ sys.path.insert(0, str(ROOT))
 from tools.browser import HOW_TO, find_browser  # noqa: E402
 
 BOOK = ROOT / "_build" / "html"
-RESULTS = ROOT / "benchmarks" / "results"
 AIM_KB = 350
 COMPRESSED = {".png", ".woff2", ".jpg"}
 VISITS = 5
@@ -64,12 +63,9 @@ def book_in_chromium() -> Iterator[tuple[Browser, str, str]]:
     server.shutdown()
 
 
-def keep(name: str, where: str, rows: list[dict[str, Any]], text: str) -> None:
-    """Write the rows as JSON and the table as Markdown, and print the table."""
-    RESULTS.mkdir(exist_ok=True)
-    kept = json.dumps({"where": where, "pages": rows}, indent=1) + "\n"
-    (RESULTS / f"{name}.json").write_text(kept, encoding="utf-8")
-    (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
+def keep_rows(name: str, where: str, rows: list[dict[str, Any]], text: str) -> None:
+    """Keep a row for each page and the table of them, and print the table."""
+    keep(name, text, {"where": where, "pages": rows})
     print(text, end="")
 
 
@@ -157,7 +153,7 @@ def main() -> None:
     pages = sorted(p.relative_to(BOOK).as_posix() for p in BOOK.rglob("*.html"))
     with book_in_chromium() as (browser, home, where):
         rows = [measure(browser, home, page) for page in pages if page != "index.html"]
-    keep("pages", where, rows, table(rows, where))
+    keep_rows("pages", where, rows, table(rows, where))
 
 
 if __name__ == "__main__":

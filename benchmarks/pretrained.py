@@ -14,7 +14,6 @@ import os
 for library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
-import json
 import platform
 import statistics
 import subprocess
@@ -22,12 +21,12 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from attention import processor
+from kept import keep
 
 from qkv.commands.pretrain import RECIPE, figures, held_back, train
 from qkv.pretrained import pretrained
@@ -35,7 +34,6 @@ from qkv.pretrained.digest import DIGEST
 from qkv.pretrained.load import MODEL, load
 from qkv.translator import Translator
 
-RESULTS = Path(__file__).resolve().parent / "results"
 ROOMS = ("numpy", "torch")
 SENTENCES, TIMES = 300, 5
 START = """
@@ -154,11 +152,7 @@ def main() -> None:
         "starts": {room: starts(room) for room in ROOMS},
         "speeds": speeds(texts),
     }
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "pretrained.json").write_text(
-        json.dumps(result, indent=1, ensure_ascii=False) + "\n"
-    )
-    (RESULTS / "pretrained.md").write_text(table(result))
+    keep("pretrained", table(result), result)
     print(table(result))
 
 

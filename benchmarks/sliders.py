@@ -13,7 +13,7 @@ import statistics
 import sys
 from typing import Any
 
-from pages import BOOK, VISITS, book_in_chromium, keep
+from pages import BOOK, VISITS, book_in_chromium, keep_rows
 from playwright.sync_api import Browser, Page
 
 MOVES = 50
@@ -97,7 +97,7 @@ def main() -> None:
         sys.exit("The book is not built, or no page has an explorer: run make html first.")
     with book_in_chromium() as (browser, home, where):
         rows = [measure(browser, home, p.relative_to(BOOK).as_posix()) for p in pages]
-    keep("sliders", where, rows, table(rows, where))
+    keep_rows("sliders", where, rows, table(rows, where))
 
 
 if __name__ == "__main__":

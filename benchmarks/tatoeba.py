@@ -21,7 +21,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from peers import keep, machine
+from kept import keep
+from peers import machine
 
 from qkv.commands.bleu import bleu_scorer
 from qkv.commands.train.command import main as train
@@ -155,7 +156,7 @@ def main() -> None:
     if not Path(named).exists():
         sys.exit(f"There is no {named}. {WHERE}")
     result = measure(Path(named))
-    keep("tatoeba", result, table(result))
+    keep("tatoeba", table(result), result)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from peers import NAMES, arguments_of, folder_of, keep, machine, make, options_of
+from kept import keep
+from peers import NAMES, arguments_of, folder_of, machine, make, options_of
 
 from qkv.commands.train.data import Data, Ids, prepare
 from qkv.commands.train.devices import keep_memory, narrow
@@ -258,7 +259,7 @@ def main() -> None:
         "processes": processes(folder),
         "memory": memory(data, options),
     }
-    keep("throughput", result, table(result))
+    keep("throughput", table(result), result)
     print(table(result))
 
 
