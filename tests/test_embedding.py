@@ -38,6 +38,29 @@ def test_embedding_by_hand(room, to):
     close(room.embedding(to(np.array(1)), table), [3, 4])
 
 
+@pytest.mark.parametrize(("room", "to"), ROOMS)
+@pytest.mark.parametrize("scale", [1.0, 1, 0.5, 10])
+def test_a_scale_is_one_number_to_the_function_and_to_the_layer(room, to, scale):
+    """Read as a flag, 1.0 multiplied by √d_model in the layer, and by 1 in the function."""
+    layer = room.Embedding(V, D, scale=scale)
+    ids, table = to(np.array([[2, 0, 2]])), dict(layer.named_parameters())["weight"]
+    found, expected = layer(ids), room.embedding(ids, table, scale)
+    if room is qt:
+        found, expected = found.detach(), expected.detach()
+    close(found, expected, "float32")
+    assert str(found.dtype).endswith("float32")
+    root = room.embedding(ids, table, math.sqrt(D))
+    layer = room.Embedding(V, D)
+    layer.load_state_dict({"weight": table})
+    close(*(x.detach() if room is qt else x for x in (layer(ids), root)), "float32")
+
+
+@pytest.mark.parametrize("scale", [True, False, -1.0, math.nan])
+def test_a_backward_refuses_the_scale_that_its_forward_refuses(scale):
+    with pytest.raises(ValueError, match="embedding_backward: scale must be a number above 0"):
+        qn.embedding_backward(np.ones((1, 2)), np.array([0]), np.ones((3, 2)), scale)
+
+
 def test_embedding_backward_by_hand():
     dout = np.array([[1.0, 2.0], [30.0, 40.0], [500.0, 600.0]])
     dtable = qn.embedding_backward(dout, np.array([2, 0, 2]), np.zeros((4, 2)), 0.5)
@@ -71,7 +94,7 @@ def test_the_sum_of_each_row_is_that_of_add_at(rng):
     assert narrow.dtype == np.float32
 
 
-def twins(rng, pad_id=0, scale=True):
+def twins(rng, pad_id=0, scale=None):
     layer = qn.Embedding(V, D, pad_id, scale, rng=rng, dtype=np.float64)
     module = qt.Embedding(V, D, pad_id, scale, dtype=torch.float64)
     copy_parameters(layer, module)
@@ -80,7 +103,7 @@ def twins(rng, pad_id=0, scale=True):
 
 @pytest.mark.parametrize("name", IDS)
 @pytest.mark.parametrize("pad_id", [None, 0, 3])
-@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("scale", [None, 1.0, 2, 0.25])
 def test_the_layer_looks_up_and_collects(rng, pad_id, scale, name):
     layer, module = twins(rng, pad_id, scale)
     ids = IDS[name]
@@ -89,7 +112,7 @@ def test_the_layer_looks_up_and_collects(rng, pad_id, scale, name):
         out = module(torch.tensor(ids))
         out.backward(torch.tensor(dout))
         close(layer(ids), out.detach())
-        close(out.detach(), layer.params["weight"][ids] * (math.sqrt(D) if scale else 1))
+        close(out.detach(), layer.params["weight"][ids] * (scale or math.sqrt(D)))
         assert layer.backward(dout) is None
     same_gradients(layer, module)
 
@@ -261,6 +284,22 @@ def test_the_rooms_agree_or_refuse_in_the_same_words(data):
         (
             lambda r, to: r.Embedding(V, D, -1),
             "Embedding: pad_id must be a whole number of at least 0, got -1",
+        ),
+        (
+            lambda r, to: r.Embedding(V, D, scale=True),
+            "Embedding: scale must be a number above 0, got True: write math.sqrt(d_model), or 1.0",
+        ),
+        (
+            lambda r, to: r.embedding(to(np.array([1])), to(np.ones((V, D))), False),
+            "embedding: scale must be a number above 0, got False: write math.sqrt(d_model), or",
+        ),
+        (
+            lambda r, to: r.Embedding(V, D, scale=0),
+            "Embedding: scale must be a number above 0, got 0",
+        ),
+        (
+            lambda r, to: r.Embedding(V, D, scale="root"),
+            "Embedding: scale must be a number above 0, got 'root'",
         ),
         (
             lambda r, to: r.Embedding(V, D).project(to(np.ones((2, 3), np.float32))),

@@ -14,6 +14,7 @@ from qkv.shapes import (
     check_gradient_of,
     check_in_table,
     check_input,
+    check_scale,
     check_table,
     check_tokens,
 )
@@ -27,17 +28,18 @@ def embedding(ids: Ints, table: Floats, scale: float = 1.0) -> Floats:
     Args:
         ids: (...), ints in [0, vocab_size).
         table: (vocab_size, d_model).
-        scale: √d_model in the paper.
+        scale: multiplies them, a number above 0; √d_model in the paper.
     Returns:
         (..., d_model), typed like the table.
     Raises:
-        ValueError: ids or table do not fit; an id out of range is named with its place.
+        ValueError: ids, table or scale do not fit; an id out of range is named with its place.
     Source: Vaswani et al. 2017, section 3.4.
     """
     check_tokens("embedding", ids)
     check_table("embedding", table)
     check_in_table("embedding", ids, table.shape[0])
-    return table[ids] * scale  # (..., d_model)
+    check_scale("embedding", scale)
+    return table[ids] * float(scale)  # (..., d_model)
 
 
 def embedding_backward(dout: Floats, ids: Ints, table: Floats, scale: float = 1.0) -> Floats:
@@ -55,8 +57,9 @@ def embedding_backward(dout: Floats, ids: Ints, table: Floats, scale: float = 1.
     check_table("embedding_backward", table)
     check_in_table("embedding_backward", ids, table.shape[0])
     check_gradient_of("embedding_backward", dout, (*ids.shape, table.shape[1]))
+    check_scale("embedding_backward", scale)
     dtable = np.zeros_like(table)  # (vocab_size, d_model)
-    rows, sums = _collected(dout, ids, scale)
+    rows, sums = _collected(dout, ids, float(scale))
     dtable[rows] = sums
     return dtable
 
@@ -83,11 +86,12 @@ class Embedding(Layer):
         d_model: width of the vectors.
         pad_id: the token that fills short sentences up: its row is zero and gets no gradient, not
             from looking up and not from `project`. None has no such token.
-        scale: multiply by √d_model, so that rows of length about 1 give entries of about 1.
+        scale: multiplies the vectors; None means √d_model, so that rows of length about 1 give
+            entries of about 1.
         rng: draws the table, N(0, 1/d_model); None is a generator of its own.
         dtype: of the table, and so of what the layer gives.
     Raises:
-        ValueError: a size is no positive whole number, or pad_id is no token.
+        ValueError: a size is no positive whole number, pad_id is no token, or scale no number.
     Source: Vaswani et al. 2017, section 3.4; tying: Press and Wolf 2017.
     """
 
@@ -96,16 +100,16 @@ class Embedding(Layer):
         vocab_size: int,
         d_model: int,
         pad_id: int | None = None,
-        scale: bool = True,
+        scale: float | None = None,
         *,
         rng: np.random.Generator | None = None,
         dtype: DTypeLike = np.float32,
     ) -> None:
         super().__init__()
-        check_embedding(vocab_size, d_model, pad_id)
+        check_embedding(vocab_size, d_model, pad_id, scale)
         rng = rng or np.random.default_rng()
         self.pad_id = pad_id
-        self.scale = math.sqrt(d_model) if scale else 1.0
+        self.scale = math.sqrt(d_model) if scale is None else float(scale)
         table = rng.standard_normal((vocab_size, d_model)) / math.sqrt(d_model)
         if pad_id is not None:
             table[pad_id] = 0

@@ -53,6 +53,7 @@ from qkv.shapes.efficient import (
 from qkv.shapes.embedding import (
     check_embedding,
     check_in_table,
+    check_scale,
     check_table,
     check_tokens,
 )
@@ -163,6 +164,7 @@ __all__ = [
     "check_residual",
     "check_room",
     "check_rotary",
+    "check_scale",
     "check_schedule",
     "check_shape",
     "check_share",

@@ -4,6 +4,7 @@ from typing import Any
 
 from qkv.shapes.core import Array, check_floats, kind, listed
 from qkv.shapes.layers import check_count
+from qkv.shapes.training import check_number
 
 
 def check_tokens(call: str, ids: Array) -> None:
@@ -39,9 +40,19 @@ def check_table(call: str, table: Array) -> None:
         )
 
 
-def check_embedding(vocab_size: int, d_model: int, pad_id: int | None) -> None:
-    """Refuse sizes that are no counts, and a padding id outside the vocabulary."""
+def check_scale(call: str, scale: float) -> None:
+    """Refuse a factor that is no number above 0; True would say whether, and not by how much."""
+    if isinstance(scale, bool):
+        mend = "write math.sqrt(d_model), or 1.0 for the vectors as they are"
+        raise ValueError(f"{call}: scale must be a number above 0, got {scale}: {mend}")
+    check_number(call, "scale", scale, above=True)
+
+
+def check_embedding(vocab_size: int, d_model: int, pad_id: int | None, scale: float | None) -> None:
+    """Refuse sizes that are no counts, a padding id outside the vocabulary, and a wrong factor."""
     check_count("Embedding", vocab_size=vocab_size, d_model=d_model)
+    if scale is not None:
+        check_scale("Embedding", scale)
     if pad_id is None:
         return
     check_count("Embedding", 0, pad_id=pad_id)

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from qkv.shapes import check_embedding, check_in_table, check_table, check_tokens
+from qkv.shapes import check_embedding, check_in_table, check_scale, check_table, check_tokens
 from qkv.torch.layer import Layer, check_layer_input
 
 __all__ = ["Embedding", "embedding"]
@@ -18,16 +18,17 @@ def embedding(ids: Tensor, table: Tensor, scale: float = 1.0) -> Tensor:
     Args:
         ids: (...), ints in [0, vocab_size).
         table: (vocab_size, d_model).
-        scale: √d_model in the paper.
+        scale: multiplies them, a number above 0; √d_model in the paper.
     Returns:
         (..., d_model), typed like the table.
     Raises:
-        ValueError: ids or table do not fit; an id out of range is named with its place.
+        ValueError: ids, table or scale do not fit; an id out of range is named with its place.
     Source: Vaswani et al. 2017, section 3.4.
     """
     check_tokens("embedding", ids)
     check_table("embedding", table)
-    return F.embedding(_in_table("embedding", ids, table), table) * scale  # (..., d_model)
+    check_scale("embedding", scale)
+    return F.embedding(_in_table("embedding", ids, table), table) * float(scale)  # (..., d_model)
 
 
 def _in_table(call: str, ids: Tensor, table: Tensor) -> Tensor:
@@ -47,11 +48,12 @@ class Embedding(nn.Embedding, Layer):
         d_model: width of the vectors.
         pad_id: the token that fills short sentences up: its row is zero and gets no gradient, not
             from looking up and not from `project`. None has no such token.
-        scale: multiply by √d_model, so that rows of length about 1 give entries of about 1.
+        scale: multiplies the vectors; None means √d_model, so that rows of length about 1 give
+            entries of about 1.
         rng: draws the table, N(0, 1/d_model); None is torch's own generator.
         dtype, device: of the table.
     Raises:
-        ValueError: a size is no positive whole number, or pad_id is no token.
+        ValueError: a size is no positive whole number, pad_id is no token, or scale no number.
     Source: Vaswani et al. 2017, section 3.4; tying: Press and Wolf 2017.
     """
 
@@ -60,17 +62,17 @@ class Embedding(nn.Embedding, Layer):
         vocab_size: int,
         d_model: int,
         pad_id: int | None = None,
-        scale: bool = True,
+        scale: float | None = None,
         *,
         rng: torch.Generator | None = None,
         dtype: torch.dtype | None = None,
         device: torch.device | str | None = None,
     ) -> None:
-        check_embedding(vocab_size, d_model, pad_id)
+        check_embedding(vocab_size, d_model, pad_id, scale)
         self.rng = rng
         super().__init__(vocab_size, d_model, pad_id, device=device, dtype=dtype)
         self.pad_id = pad_id
-        self.scale = math.sqrt(d_model) if scale else 1.0
+        self.scale = math.sqrt(d_model) if scale is None else float(scale)
 
     def reset_parameters(self) -> None:
         with torch.no_grad():

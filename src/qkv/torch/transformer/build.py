@@ -17,7 +17,8 @@ __all__ = ["make_decoder", "make_embedding", "make_encoder", "make_output"]
 
 def make_embedding(config: TransformerConfig, vocab_size: int, **own: Any) -> Embedding:
     """A table of this many tokens; `own` is what the parameters are drawn by, here as below."""
-    return Embedding(vocab_size, config.d_model, config.pad_id, config.scale_embedding, **own)
+    scale = None if config.scale_embedding else 1.0  # None is √d_model
+    return Embedding(vocab_size, config.d_model, config.pad_id, scale, **own)
 
 
 def make_encoder(config: TransformerConfig, **own: Any) -> Encoder:
