@@ -3,9 +3,16 @@
 `layer(x)` keeps what its backward needs; `layer.backward(dout)` takes the latest of it and *adds*
 to the gradients. So a layer may be called several times before its backwards, which then come in
 the opposite order, and a table that stands in two places collects the gradients of both.
+
+A layer is in training mode at first, where it keeps every call. A call that needs no backward, such
+as one for validation, belongs into `with layer.evaluating():`. Elsewhere it would be the latest
+call, which the next backward takes; one call is then left without a backward. So gradients are
+refused, to an optimizer and to whoever asks for them all, while a call is left.
 """
 
+import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +21,8 @@ from qkv.numpy.attention.softmax import Floats
 from qkv.shapes import check_state
 
 __all__ = ["Layer"]
+
+MANY = 32  # calls of a layer that wait for a backward: more than one model shares a layer for
 
 
 class Layer:
@@ -48,7 +57,21 @@ class Layer:
                 yield f"{name}.{short}" if name else short, value
 
     def named_gradients(self) -> Iterator[tuple[str, Floats]]:
-        """Every gradient, in the order and under the names of the parameters."""
+        """Every gradient, in the order and under the names of the parameters.
+
+        Raises:
+            ValueError: a call of this layer, or of one below it, had no backward: the gradients
+                may be those of another call than was meant.
+        """
+        for name, layer in self.named_layers():
+            if layer._calls:
+                n, where = len(layer._calls), name or type(layer).__name__
+                raise ValueError(
+                    f"{type(self).__name__}.named_gradients: every call must have had its "
+                    f"backward, got {n} of {where} without, so a backward may have gone through "
+                    "the wrong call: put calls for validation into `with layer.evaluating():`, and "
+                    "begin again with zero_grad()"
+                )
         for name, layer in self.named_layers():
             for short in layer.params:
                 yield f"{name}.{short}" if name else short, layer.grads[short]
@@ -88,19 +111,46 @@ class Layer:
     def eval(self) -> Self:
         return self.train(False)
 
+    @contextmanager
+    def evaluating(self) -> Iterator[Self]:
+        """Eval mode inside a `with`: no dropout, no call kept; afterwards all is as it was.
+
+        with model.evaluating():
+            loss = cross_entropy(model(source, target), words)
+        """
+        modes = [(layer, layer.training) for _, layer in self.named_layers()]
+        try:
+            yield self.eval()
+        finally:
+            for layer, mode in modes:
+                layer.training = mode
+
     def save(self, *values: Any) -> None:
         """Keep what the backward of this call needs."""
-        if self.training:
-            self._calls.append(values)
+        if not self.training:
+            return
+        self._calls.append(values)
+        if len(self._calls) == MANY:
+            warnings.warn(
+                f"{type(self).__name__}: {MANY} calls are kept in memory for their backwards: "
+                "where none will come, call the layer inside `with layer.evaluating():`",
+                stacklevel=3,
+            )
 
     def saved(self) -> tuple[Any, ...]:
         """What the latest call without a backward kept.
 
         Raises:
-            ValueError: there is none.
+            ValueError: there is none, or the layer is in eval mode, where the latest call is none
+                of those that were kept.
         """
+        name = type(self).__name__
+        if not self.training:
+            raise ValueError(
+                f"{name}.backward: the {name} must be in training mode, got eval mode, which keeps "
+                "no call to go back through: call train() before the call"
+            )
         if not self._calls:
-            name = type(self).__name__
             raise ValueError(
                 f"{name}.backward: there is no call of this {name} left to go back through: "
                 "call it first, in training mode, once for each backward"

@@ -5,8 +5,6 @@ torch is imported only where a model of its room comes in, or is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -42,16 +40,6 @@ class Room:
         """What the model gave, as NumPy holds it."""
         return np.asarray(array)
 
-    @contextmanager
-    def quiet(self) -> Iterator[Any]:
-        """The model without dropout and without memory for a backward; later it is as it was."""
-        training = self.model.training
-        self.model.eval()
-        try:
-            yield self.model
-        finally:
-            self.model.train(training)
-
 
 class TorchRoom(Room):
     """The torch room, on the model's device."""
@@ -70,13 +58,6 @@ class TorchRoom(Room):
     def get(self, array: Any) -> NDArray[Any]:
         wide = array.float() if str(array.dtype) == "torch.bfloat16" else array
         return np.asarray(wide.cpu())
-
-    @contextmanager
-    def quiet(self) -> Iterator[Any]:
-        import torch
-
-        with super().quiet() as model, torch.no_grad():
-            yield model
 
 
 def room_of(model: Model) -> Room:

@@ -173,7 +173,7 @@ class Translator:
                 )
         read = [SOS, *said[:-1]]
         weights: dict[str, Any] = {}
-        with self._room.quiet() as model:
+        with self._room.model.evaluating() as model:
             model(*map(self._room.put, (source[None], np.array([read]))), weights=weights)
         source_tokens = tuple(self.source.tokens[n] for n in source)
         target_tokens = tuple(self.target.tokens[n] for n in said)

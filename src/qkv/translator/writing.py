@@ -82,7 +82,7 @@ def _search(room: Room, sources: Sequence[Ids], method: str, **options: Any) -> 
         source[row, : len(ids)] = ids
     prefixes = np.full((len(sources), 1), SOS, np.int64)  # (B, 1)
     search = getattr(room.functions, "beam_search" if method == "beam" else method)
-    with room.quiet() as model:
+    with room.model.evaluating() as model:
         state = model.start(room.put(source))
         tokens, _ = search(state, room.put(prefixes), eos_id=EOS, pad_id=PAD, **options)
     written = room.get(tokens[:, 0] if method == "beam" else tokens)[:, 1:]  # (B, T)
