@@ -155,3 +155,112 @@ def test_steps_keep_the_dtype():
         assert {x.dtype for x in (*layer.params.values(), *optimizer.m.values())} == {
             np.dtype(np.float32)
         }
+
+
+# -------------------------------------------------------------------------------------- freezing
+
+
+def frozen_pairs():
+    """Twins of which `table` and the bias of `other` are frozen, and so is torch's own."""
+    pair, ours, theirs = pairs()
+    pair.table.requires_grad_(False)
+    pair.other.requires_grad["bias"] = False
+    for module in (ours, theirs):
+        module.table.requires_grad_(False)
+        module.other.bias.requires_grad_(False)
+    return pair, ours, theirs
+
+
+def give_all_gradients(rng, pair, *modules):
+    """As `give_gradients`, to the frozen ones too, which a backward of before may have left."""
+    frozen = [{**layer.requires_grad} for _, layer in pair.named_layers()]
+    pair.requires_grad_()
+    give_gradients(rng, pair, *modules)
+    for (_, layer), kept in zip(pair.named_layers(), frozen, strict=True):
+        layer.requires_grad = kept
+
+
+FROZEN = ["table.weight", "table.bias", "other.bias"]
+
+
+@pytest.mark.parametrize("name", ["Adam", "AdamW"])
+def test_what_is_frozen_stays_and_begins_afresh_when_it_moves_again(name):
+    """Step for step as torch.optim, whose frozen parameters have no gradient."""
+    pair, ours, theirs = frozen_pairs()
+    before = pair.state_dict()
+    constants = {"lr": 0.05, "weight_decay": 0.3}
+    numpy_room = getattr(qn, name)(pair, **constants)
+    torch_room = getattr(qt, name)(ours, **constants)
+    other = getattr(torch.optim, name)(theirs.parameters(), **constants)
+    rng = np.random.default_rng(5)
+    for step in range(12):
+        if step == 7:  # they move again
+            pair.requires_grad_()
+            ours.requires_grad_()
+            theirs.requires_grad_()
+        give_all_gradients(rng, pair, ours, theirs)
+        for parameter in theirs.parameters():
+            if not parameter.requires_grad:
+                parameter.grad = None
+        numpy_room.step()
+        torch_room.step()
+        other.step()
+        same_parameters(pair, ours, theirs)
+        moved = [n for n, value in pair.named_parameters() if (value != before[n]).any()]
+        assert moved == ([n for n in before if n not in FROZEN] if step < 7 else list(before))
+    assert list(numpy_room.state_dict()) == list(torch_room.state_dict())
+    assert float(numpy_room.state_dict()["step.other.bias"]) == 5
+
+
+@pytest.mark.parametrize("room", [qn, qt], ids=["numpy", "torch"])
+def test_a_state_knows_who_was_frozen(room):
+    (pair, module, _), (pair2, module2, _) = frozen_pairs(), frozen_pairs()
+    layer, other = (pair, pair2) if room is qn else (module, module2)
+    first, second = room.Adam(layer, lr=0.1), room.Adam(other, lr=0.1)
+    rng = np.random.default_rng(6)
+    for _ in range(9):
+        give_all_gradients(rng, pair, module)
+        first.step()
+    other.load_state_dict(layer.state_dict())
+    second.load_state_dict(first.state_dict())
+    for part in (pair, module, pair2, module2):
+        part.requires_grad_()
+    give_gradients(rng, pair, module)
+    for (_, a), (_, b) in zip(pair.named_gradients(), pair2.named_gradients(), strict=True):
+        b[...] = a
+    for a, b in zip(module.parameters(), module2.parameters(), strict=True):
+        b.grad = a.grad.clone()
+    first.step()
+    second.step()
+    for (_, a), (_, b) in zip(layer.named_parameters(), other.named_parameters(), strict=True):
+        close(a.tolist(), b.tolist())
+    assert list(first.state_dict()) == list(second.state_dict())
+
+
+def test_clipping_measures_and_shortens_what_moves():
+    pair, ours, theirs = frozen_pairs()
+    give_all_gradients(np.random.default_rng(7), pair, ours, theirs)
+    kept = {name: layer.grads["bias"].copy() for name, layer in pair.named_layers() if layer.grads}
+    moving = [p for p in theirs.parameters() if p.requires_grad]
+    norm = torch.nn.utils.clip_grad_norm_(moving, 0.5)
+    close(qn.clip_gradients(pair, 0.5), norm)
+    close(qt.clip_gradients(ours, 0.5), norm)
+    assert [name for name, _ in pair.named_gradients()] == ["other.weight"]
+    close(pair.other.grads["weight"].T, theirs.other.weight.grad)
+    for name, part in (("table", ours.table), ("other", ours.other)):
+        np.testing.assert_array_equal(dict(pair.named_layers())[name].grads["bias"], kept[name])
+        close(part.bias.grad, kept[name])
+
+
+def test_a_backward_goes_through_what_is_frozen():
+    rng = np.random.default_rng(8)
+    layer = qn.FeedForward(5, 7, rng=rng, dtype=np.float64)
+    x, dout = rng.standard_normal((2, 3, 5))
+    layer(x)
+    expected = layer.backward(dout)
+    layer.zero_grad()
+    assert layer.requires_grad_(False) is layer
+    layer(x)
+    close(layer.backward(dout), expected)
+    assert not dict(layer.named_gradients())
+    assert layer.w_1.grads["weight"].any()

@@ -26,11 +26,17 @@ MANY = 32  # calls of a layer that wait for a backward: more than one model shar
 
 
 class Layer:
-    """A part of a model. Its sub-layers are its attributes: a Layer, or a list of Layers."""
+    """A part of a model. Its sub-layers are its attributes: a Layer, or a list of Layers.
+
+    `layer.requires_grad[name] = False` freezes a parameter, `layer.requires_grad_(False)` all of
+    them: optimizers, `clip_gradients` and `named_gradients` leave it out. A backward still computes
+    its gradient, in `layer.grads`.
+    """
 
     def __init__(self) -> None:
         self.params: dict[str, Floats] = {}
         self.grads: dict[str, Floats] = {}
+        self.requires_grad: dict[str, bool] = {}
         self.training = True
         self._calls: list[tuple[Any, ...]] = []
 
@@ -38,6 +44,7 @@ class Layer:
         """Make an array a parameter; its gradient begins at zero."""
         self.params[name] = value
         self.grads[name] = np.zeros_like(value)
+        self.requires_grad[name] = True
 
     def named_layers(self, prefix: str = "") -> Iterator[tuple[str, "Layer"]]:
         """This layer and all below it, each once: a shared one under its first name."""
@@ -57,7 +64,7 @@ class Layer:
                 yield f"{name}.{short}" if name else short, value
 
     def named_gradients(self) -> Iterator[tuple[str, Floats]]:
-        """Every gradient, in the order and under the names of the parameters.
+        """The gradients of what is not frozen, in the order and under the names of the parameters.
 
         Raises:
             ValueError: a call of this layer, or of one below it, had no backward: the gradients
@@ -74,7 +81,8 @@ class Layer:
                 )
         for name, layer in self.named_layers():
             for short in layer.params:
-                yield f"{name}.{short}" if name else short, layer.grads[short]
+                if layer.requires_grad[short]:
+                    yield f"{name}.{short}" if name else short, layer.grads[short]
 
     def state_dict(self) -> dict[str, Floats]:
         """Copies of all parameters by dotted name."""
@@ -101,6 +109,12 @@ class Layer:
             layer._calls.clear()
             for gradient in layer.grads.values():
                 gradient.fill(0)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Freeze every parameter of this layer and all below it with False; True lets them move."""
+        for _, layer in self.named_layers():
+            layer.requires_grad = dict.fromkeys(layer.params, requires_grad)
+        return self
 
     def train(self, mode: bool = True) -> Self:
         """Drop out and remember calls for backward; `train(False)` does neither."""

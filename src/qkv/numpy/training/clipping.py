@@ -14,7 +14,7 @@ def clip_gradients(layer: Layer, max_norm: float) -> float:
     """Shorten the gradient, all parameters' as one vector, to at most `max_norm`; in place.
 
     Args:
-        layer: whose gradients; one that two places share counts once.
+        layer: whose gradients; one that two places share counts once, a frozen one not at all.
         max_norm: the largest length that stays as it is; math.inf only measures.
     Returns:
         The length before. If it is not finite, neither are the gradients afterwards.

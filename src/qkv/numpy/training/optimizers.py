@@ -18,7 +18,8 @@ class Adam:
     Both means forget at the rates β₁ and β₂, and begin at zero: m̂ = m / (1 − β₁ᵗ) sets that right.
 
     Args:
-        layer: whose parameters move along their gradients; one that two places share moves once.
+        layer: whose parameters move along their gradients; one that two places share moves once,
+            a frozen one stays where it is, and so do its m and v and the t of its own.
         lr: learning rate, unless `step` is given another.
         betas: β₁ and β₂, in [0, 1).
         eps: ε, keeps a step finite where there has been no gradient.
@@ -40,6 +41,7 @@ class Adam:
         self.layer = layer
         self.lr, self.betas, self.eps, self.weight_decay = lr, betas, eps, weight_decay
         self.steps = 0
+        self.taken = {name: 0 for name, _ in layer.named_parameters()}  # steps of each
         self.m = {name: np.zeros_like(value) for name, value in layer.named_parameters()}
         self.v = {name: np.zeros_like(value) for name, value in layer.named_parameters()}
 
@@ -48,7 +50,7 @@ class Adam:
         return gradient + self.weight_decay * parameter if self.weight_decay else gradient
 
     def step(self, lr: float | None = None) -> None:
-        """Move every parameter once, in place; the gradients stay.
+        """Move every parameter that is not frozen once, in place; the gradients stay.
 
         Args:
             lr: of this step alone, such as `noam_rate` gives; None is the one of the start.
@@ -57,9 +59,12 @@ class Adam:
         check_number(f"{type(self).__name__}.step", "lr", lr)
         self.steps += 1
         beta1, beta2 = self.betas
-        unbias1, unbias2 = 1 - beta1**self.steps, 1 - beta2**self.steps
         gradients = dict(self.layer.named_gradients())
         for name, parameter in self.layer.named_parameters():
+            if name not in gradients:
+                continue
+            self.taken[name] += 1
+            unbias1, unbias2 = 1 - beta1 ** self.taken[name], 1 - beta2 ** self.taken[name]
             gradient = self.decay(parameter, gradients[name], lr)
             m, v = self.m[name], self.v[name]
             m *= beta1
@@ -72,11 +77,15 @@ class Adam:
             parameter -= (lr / unbias1) * m / root
 
     def state_dict(self) -> dict[str, Floats]:
-        """Copies of "step", "m.NAME" and "v.NAME": with the parameters, all that goes on needs."""
+        """Copies of "step", "m.NAME" and "v.NAME": with the parameters, all that goes on needs.
+
+        One that was frozen for a while has a "step.NAME" of its own.
+        """
         state: dict[str, Floats] = {"step": np.array(float(self.steps))}
         for short, means in (("m", self.m), ("v", self.v)):
             state |= {f"{short}.{name}": value.copy() for name, value in means.items()}
-        return state
+        late = {name: taken for name, taken in self.taken.items() if taken != self.steps}
+        return state | {f"step.{name}": np.array(float(taken)) for name, taken in late.items()}
 
     def load_state_dict(self, state: Mapping[str, Floats]) -> None:
         """Go on where another of the same parameters stopped.
@@ -86,13 +95,22 @@ class Adam:
         """
         check_state(
             f"{type(self).__name__}.load_state_dict",
-            {name: value.shape for name, value in self.state_dict().items()},
-            {name: tuple(value.shape) for name, value in state.items()},
+            self._always(self.state_dict()),
+            self._always(state),
         )
         self.steps = int(state["step"])
+        self.taken = {name: int(state.get(f"step.{name}", self.steps)) for name in self.taken}
         for short, means in (("m", self.m), ("v", self.v)):
             for name, value in means.items():
                 value[...] = state[f"{short}.{name}"]
+
+    def _always(self, state: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
+        """The shapes of what stands in every state: all but a "step.NAME"."""
+        return {
+            name: tuple(value.shape)
+            for name, value in state.items()
+            if name.removeprefix("step.") not in self.taken
+        }
 
 
 class AdamW(Adam):

@@ -11,7 +11,7 @@ def clip_gradients(layer: nn.Module, max_norm: float) -> Tensor:
     """Shorten the gradient, all parameters' as one vector, to at most `max_norm`; in place.
 
     Args:
-        layer: whose gradients; one that two places share counts once.
+        layer: whose gradients; one that two places share counts once, a frozen one not at all.
         max_norm: the largest length that stays as it is; math.inf only measures.
     Returns:
         The length before, still on the device. If it is not finite, neither are the gradients
@@ -21,4 +21,5 @@ def clip_gradients(layer: nn.Module, max_norm: float) -> Tensor:
     Source: Pascanu, Mikolov and Bengio 2013, algorithm 1.
     """
     check_number("clip_gradients", "max_norm", max_norm, above=True)
-    return nn.utils.clip_grad_norm_(layer.parameters(), max_norm)
+    moving = [parameter for parameter in layer.parameters() if parameter.requires_grad]
+    return nn.utils.clip_grad_norm_(moving, max_norm)

@@ -17,7 +17,8 @@ class Adam:
     The steps are those of torch.optim, which stands ready as `optimizer`.
 
     Args:
-        layer: whose parameters move along their gradients; one that two places share moves once.
+        layer: whose parameters move along their gradients; one that two places share moves once,
+            a frozen one stays where it is, and so do its m and v and the t of its own.
         lr: learning rate, unless `step` is given another.
         betas: β₁ and β₂, in [0, 1).
         eps: ε, keeps a step finite where there has been no gradient.
@@ -40,14 +41,14 @@ class Adam:
         check_optimizer(type(self).__name__, layer, lr, betas, eps, weight_decay)
         self.lr = lr
         self.steps = 0
-        self.parameters = {name: p for name, p in layer.named_parameters() if p.requires_grad}
+        self.parameters = dict(layer.named_parameters())
         moved = list(self.parameters.values())
         # One pass over each parameter instead of ten: a tenth of a small model's time on a CPU.
         fused = all(p.device.type == "cpu" and p.is_floating_point() for p in moved)
         self.optimizer = self.kind(moved, lr, betas, eps, weight_decay, fused=fused or None)
 
     def step(self, lr: float | None = None) -> None:
-        """Move every parameter once, in place; the gradients stay.
+        """Move every parameter that is not frozen once, in place; the gradients stay.
 
         Args:
             lr: of this step alone, such as `noam_rate` gives; None is the one of the start.
@@ -56,20 +57,30 @@ class Adam:
         check_number(f"{type(self).__name__}.step", "lr", lr)
         self.steps += 1
         for parameter in self.parameters.values():
-            if parameter.grad is None:  # torch.optim would leave it out; here it has no gradient, 0
+            # torch.optim leaves out what has no gradient, and that alone: here it means 0.
+            if not parameter.requires_grad:
+                parameter.grad = None
+            elif parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
         for group in self.optimizer.param_groups:
             group["lr"] = lr
         self.optimizer.step()
 
     def state_dict(self) -> dict[str, Tensor]:
-        """Copies of "step", "m.NAME" and "v.NAME": with the parameters, all that goes on needs."""
+        """Copies of "step", "m.NAME" and "v.NAME": with the parameters, all that goes on needs.
+
+        One that was frozen for a while has a "step.NAME" of its own.
+        """
         state = {"step": torch.tensor(float(self.steps), dtype=torch.float64)}
         for short, long in (("m", "exp_avg"), ("v", "exp_avg_sq")):
             for name, parameter in self.parameters.items():
                 means = self.optimizer.state.get(parameter, {})
                 value = means.get(long, torch.zeros_like(parameter))
                 state[f"{short}.{name}"] = value.detach().clone()
+        for name, parameter in self.parameters.items():
+            taken = float(self.optimizer.state.get(parameter, {}).get("step", 0))
+            if taken != self.steps:
+                state[f"step.{name}"] = torch.tensor(taken, dtype=torch.float64)
         return state
 
     def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
@@ -80,15 +91,24 @@ class Adam:
         """
         check_state(
             f"{type(self).__name__}.load_state_dict",
-            {name: tuple(value.shape) for name, value in self.state_dict().items()},
-            {name: tuple(value.shape) for name, value in state.items()},
+            self._always(self.state_dict()),
+            self._always(state),
         )
         self.steps = int(state["step"])
         for name, parameter in self.parameters.items():
-            means: dict[str, Tensor] = {"step": torch.tensor(float(self.steps))}
+            taken = float(state.get(f"step.{name}", self.steps))
+            means: dict[str, Tensor] = {"step": torch.tensor(taken)}
             for short, long in (("m", "exp_avg"), ("v", "exp_avg_sq")):
                 means[long] = torch.empty_like(parameter).copy_(state[f"{short}.{name}"]).detach()
             self.optimizer.state[parameter] = means
+
+    def _always(self, state: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
+        """The shapes of what stands in every state: all but a "step.NAME"."""
+        return {
+            name: tuple(value.shape)
+            for name, value in state.items()
+            if name.removeprefix("step.") not in self.parameters
+        }
 
 
 class AdamW(Adam):
