@@ -15,7 +15,7 @@ from safetensors.torch import save_file as torch_save_file
 
 import qkv.numpy as qn
 import qkv.torch as qt
-from qkv.bridge import load_state, save_state, state_of, to_numpy, to_torch
+from qkv.bridge import copy_gradients, load_state, save_state, state_of, to_numpy, to_torch
 
 
 class NumpyNest(qn.Layer):
@@ -153,6 +153,90 @@ def test_the_wrong_way_round_is_refused(nests):
         to_numpy(module, qn.Linear(5, 7))
     with pytest.raises(ValueError, match="state_of: model must have parameters, got int"):
         state_of(3)
+
+
+def go_back(layer, module):
+    """The same random gradient from above goes back through both nests."""
+    rng = np.random.default_rng(1)
+    x, dout = rng.standard_normal((2, 3, 5)), rng.standard_normal((2, 3, 3))
+    module(torch.tensor(x)).backward(torch.tensor(dout))
+    layer(x)
+    for part in (layer.last, layer.again, layer.again, layer.blocks[0]):
+        dout = part.backward(dout)
+
+
+def test_gradients_go_to_torch_and_back(nests):
+    layer, module = nests
+    to_torch(layer, module)
+    go_back(layer, module)
+    expected = {name: value.copy() for name, value in layer.named_gradients()}
+    assert module.table.weight.grad is None  # nothing came back to it
+    other, fresh = NumpyNest(np.random.default_rng(2)), TorchNest()
+    for gradient in (value for _, value in other.named_gradients()):
+        gradient[...] = 7  # what was there is replaced
+    copy_gradients(module, other)
+    for name, gradient in other.named_gradients():
+        close(gradient, expected[name])
+    copy_gradients(layer, fresh)
+    for name in ("blocks.0", "blocks.1", "last"):
+        part, theirs = fresh.get_submodule(name), module.get_submodule(name)
+        np.testing.assert_array_equal(part.weight.grad.T, expected[f"{name}.weight"])
+        close(part.weight.grad, theirs.weight.grad)
+    assert not fresh.table.weight.grad.any()
+    for same_room, source in ((NumpyNest(np.random.default_rng(3)), layer), (TorchNest(), module)):
+        copy_gradients(source, same_room)
+        back = NumpyNest(np.random.default_rng(4))
+        copy_gradients(same_room, back)
+        for name, gradient in back.named_gradients():
+            close(gradient, expected[name])
+
+
+def test_a_step_by_gradients_from_the_other_room_is_that_room_s_own(nests):
+    """What they are for: autograd's gradients, the NumPy room's optimizer."""
+    layer, module = nests
+    to_torch(layer, module)
+    go_back(NumpyNest(np.random.default_rng(5)), module)
+    copy_gradients(module, layer)
+    qn.AdamW(layer, lr=0.1).step()
+    qt.AdamW(module, lr=0.1).step()
+    for name, value in state_of(module).items():
+        close(value, layer.state_dict()[name])
+
+
+def test_gradients_take_the_receiver_s_dtype_and_leave_what_is_frozen(nests):
+    layer, module = nests
+    go_back(layer, module)
+    expected = dict(layer.named_gradients())["last.weight"]
+    short = TorchNest(torch.bfloat16)
+    short.blocks[0].requires_grad_(False)
+    copy_gradients(layer, short)
+    assert short.blocks[0].weight.grad is None
+    assert short.last.weight.grad.dtype == torch.bfloat16
+    other = NumpyNest(np.random.default_rng(4), np.float32)
+    other.blocks[1].requires_grad["bias"] = False
+    other.blocks[1].grads["bias"][...] = 7
+    copy_gradients(short, other)
+    assert (other.blocks[1].grads["bias"] == 7).all()
+    gradients = dict(other.named_gradients())
+    assert {value.dtype for value in gradients.values()} == {np.dtype(np.float32)}
+    close(gradients["last.weight"], expected, "bfloat16")
+    assert not gradients["blocks.0.weight"].any()  # frozen there, and so without one
+
+
+def test_gradients_that_do_not_fit_are_refused_and_change_nothing(nests):
+    layer, module = nests
+    go_back(layer, module)
+    before = module.last.weight.grad.clone()
+    with pytest.raises(ValueError, match=r"copy_gradients: blocks\.0\.weight is missing"):
+        copy_gradients(qn.Linear(5, 7), module)
+    with pytest.raises(ValueError, match=r"weight must be \(5, 7\), got \(7, 5\)"):
+        copy_gradients(qt.Linear(7, 5), qn.Linear(5, 7))
+    with pytest.raises(ValueError, match="target must be a layer or a torch module, got dict"):
+        copy_gradients(module, layer.state_dict())
+    layer.last(np.ones((2, 7)))
+    with pytest.raises(ValueError, match="every call must have had its backward, got 1 of last"):
+        copy_gradients(layer, module)
+    assert torch.equal(module.last.weight.grad, before)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "bool", ">f4"])

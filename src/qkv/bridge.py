@@ -1,4 +1,4 @@
-"""Parameters from room to room, and to a file and back: all of them, by their dotted names.
+"""Parameters and gradients from room to room, parameters to a file and back, by dotted names.
 
 A *state* is a dict from dotted names to NumPy arrays, in the layout of the NumPy room: a matrix is
 (d_in, d_out). torch's nn.Linear holds it the other way round, so it is turned on its way. torch is
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "State",
+    "copy_gradients",
     "load_state",
     "pack_state",
     "save_state",
@@ -88,8 +89,7 @@ def to_torch(layer: Layer | Mapping[str, NDArray[Any]], module: nn.Module) -> No
     )
     with torch.no_grad():
         for name, parameter, turned in own:
-            value = state[name].T if turned else state[name]
-            parameter.copy_(torch.from_numpy(np.array(value, value.dtype.newbyteorder("="))))
+            parameter.copy_(torch.from_numpy(_native(state[name], turned)))
 
 
 def to_numpy(module: nn.Module, layer: Layer) -> None:
@@ -106,6 +106,56 @@ def to_numpy(module: nn.Module, layer: Layer) -> None:
             f"to_numpy: layer must be a layer of qkv.numpy, got {got}: it comes second"
         )
     layer.load_state_dict(state_of(module))
+
+
+def copy_gradients(source: Layer | nn.Module, target: Layer | nn.Module) -> None:
+    """Copy all gradients of a model into one of the same parameters, in either room.
+
+    They take the target's dtypes and devices, and the place of the gradients that it has. What has
+    no gradient in the source, because it is frozen or nothing came back to it, gets zeros; what is
+    frozen in the target stays as it is. Nothing changes when a shape does not fit.
+
+    Raises:
+        ValueError: source or target is no model, a parameter is missing, unknown or of another
+            shape, or a call of a NumPy layer had no backward.
+    """
+    for name, model in (("source", source), ("target", target)):
+        if not isinstance(model, Layer) and not _is_module(model):
+            came = type(model).__name__
+            raise ValueError(
+                f"copy_gradients: {name} must be a layer or a torch module, got {came}"
+            )
+    found, own = _gradients(source), _gradients(target)
+    check_state(
+        "copy_gradients",
+        {name: value.shape for name, value in own.items()},
+        {name: value.shape for name, value in found.items()},
+    )
+    if isinstance(target, Layer):
+        for name, gradient in target.named_gradients():
+            gradient[...] = found[name]
+        return
+    import torch
+
+    for name, parameter, turned in _parameters(target):
+        if parameter.requires_grad:
+            value = torch.from_numpy(_native(found[name], turned))
+            parameter.grad = torch.empty_like(parameter).copy_(value)
+
+
+def _gradients(model: Any) -> State:
+    """Copies of all gradients, in the NumPy room's layout; zeros where there is none."""
+    if isinstance(model, Layer):
+        found = {name: value.copy() for name, value in model.named_gradients()}
+        return {
+            name: found.get(name, np.zeros_like(value)) for name, value in model.named_parameters()
+        }
+    state: State = {}
+    for name, parameter, turned in _parameters(model):
+        there = parameter.grad is not None and parameter.requires_grad
+        gradient = _to_array(parameter.grad if there else parameter.new_zeros(parameter.shape))
+        state[name] = gradient.T if turned else gradient
+    return state
 
 
 def save_state(
@@ -178,6 +228,11 @@ def _parameters(module: Any) -> Iterator[tuple[str, Tensor, bool]]:
     matrices = {id(m.weight) for m in module.modules() if isinstance(m, nn.Linear)}
     for name, parameter in module.named_parameters():
         yield name, parameter, id(parameter) in matrices
+
+
+def _native(value: NDArray[Any], turned: bool) -> NDArray[Any]:
+    """A copy as torch takes it: in this machine's order of bytes, a matrix of nn.Linear turned."""
+    return np.array(value.T if turned else value, value.dtype.newbyteorder("="))
 
 
 def _to_array(parameter: Any) -> NDArray[Any]:
