@@ -88,8 +88,8 @@ def translate(run: Run, data: Data, texts: Sequence[str], beams: int) -> list[st
     if isinstance(run.objective, Objective):
         translator = Translator(run.objective.model, data.source, data.target)
         if beams > 1:
-            return translator.translate(texts, "beam", beams=beams, max_len=LONGEST)
-        return translator.translate(texts, max_len=LONGEST)
+            return translator.translate(texts, "beam", beams=beams, max_new_tokens=LONGEST)
+        return translator.translate(texts, max_new_tokens=LONGEST)
     assert isinstance(run.objective, Peer)  # for the type checker
     assert isinstance(run.objective.model, TorchTransformer)
     pairs = [(data.source.encode(t, eos=True), [SOS, EOS]) for t in texts]
@@ -116,10 +116,10 @@ def write(model: TorchTransformer, source: Tensor, beams: int) -> Tensor:
     prefixes = torch.full((len(source), 1), SOS)
     if beams > 1:
         tokens, _ = beam_search(
-            step, prefixes, eos_id=EOS, max_len=LONGEST, beams=beams, pad_id=PAD
+            step, prefixes, eos_id=EOS, max_new_tokens=LONGEST, beams=beams, pad_id=PAD
         )
         return tokens[:, 0]
-    return greedy(step, prefixes, eos_id=EOS, max_len=LONGEST, pad_id=PAD)[0]
+    return greedy(step, prefixes, eos_id=EOS, max_new_tokens=LONGEST, pad_id=PAD)[0]
 
 
 def measure(folder: Path, *more: str) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def garden_path(to):
 @pytest.mark.parametrize(("room", "to"), ROOMS)
 def test_the_garden_path_by_hand(room, to):
     step, start = garden_path(to), to(np.array([[0]]))
-    options = {"eos_id": 1, "max_len": 4}
+    options = {"eos_id": 1, "max_new_tokens": 4}
     tokens, scores = lists(room.greedy(step, start, **options))
     assert tokens == [[0, 2, 2, 1]]
     close(scores, [LOG(0.6 * 0.4 * 0.5)])
@@ -64,7 +64,7 @@ def test_the_divisors_by_hand(room):
 @given(
     seed=st.integers(0, 10**6),
     V=st.integers(2, 4),
-    max_len=st.integers(1, 4),
+    max_new_tokens=st.integers(1, 4),
     B=st.integers(1, 3),
     n_best=st.integers(1, 4),
     penalty=st.sampled_from(PENALTIES),
@@ -72,10 +72,15 @@ def test_the_divisors_by_hand(room):
     eos=st.booleans(),
 )
 def test_enough_beams_find_what_brute_force_finds(
-    seed, V, max_len, B, n_best, penalty, cached, eos
+    seed, V, max_new_tokens, B, n_best, penalty, cached, eos
 ):
     kind, alpha = penalty
-    options = {"eos_id": V - 1 if eos else None, "max_len": max_len, "pad_id": 7, "n_best": n_best}
+    options = {
+        "eos_id": V - 1 if eos else None,
+        "max_new_tokens": max_new_tokens,
+        "pad_id": 7,
+        "n_best": n_best,
+    }
     options |= {"length_penalty": kind, "alpha": alpha}
     starts = np.arange(B)[:, None] % V
     results = []
@@ -85,7 +90,11 @@ def test_enough_beams_find_what_brute_force_finds(
         results.append(lists(room.brute_force(step, to(starts), **options)))
         search = Cached(step, to) if cached else step
         found = room.beam_search(
-            search, to(starts), beams=max(V**max_len, n_best), early_stopping="never", **options
+            search,
+            to(starts),
+            beams=max(V**max_new_tokens, n_best),
+            early_stopping="never",
+            **options,
         )
         results.append(lists(found))
     tokens, scores = results[0]
@@ -99,23 +108,28 @@ def test_enough_beams_find_what_brute_force_finds(
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 7), st.integers(1, 6), st.sampled_from(PENALTIES))
-def test_one_beam_is_greedy(seed, V, max_len, penalty):
+def test_one_beam_is_greedy(seed, V, max_new_tokens, penalty):
     kind, alpha = penalty
     starts = np.arange(3)[:, None] % V
     for param in ROOMS:
         room, to = param.values
         step = table(seed, V, to)
-        tokens, sums = lists(room.greedy(step, to(starts), eos_id=0, max_len=max_len))
+        tokens, sums = lists(room.greedy(step, to(starts), eos_id=0, max_new_tokens=max_new_tokens))
         for rule in (True, False, "never") if alpha == 0 else (True,):
             found, scores = lists(
                 room.beam_search(
                     *(step, to(starts)),
-                    **{"eos_id": 0, "max_len": max_len, "beams": 1, "early_stopping": rule},
+                    **{
+                        "eos_id": 0,
+                        "max_new_tokens": max_new_tokens,
+                        "beams": 1,
+                        "early_stopping": rule,
+                    },
                     **{"length_penalty": kind, "alpha": alpha},
                 )
             )
             assert [best for (best,) in found] == tokens
-            lengths = [(row[1:].index(0) + 1) if 0 in row[1:] else max_len for row in tokens]
+            lengths = [(row[1:].index(0) + 1) if 0 in row[1:] else max_new_tokens for row in tokens]
             divisors = [room.length_divisor(n, kind, alpha) for n in lengths]
             close(scores[:, 0], sums / divisors)
 
@@ -131,7 +145,7 @@ def test_one_beam_is_greedy(seed, V, max_len, penalty):
 )
 def test_rooms_caches_and_batches_change_nothing(seed, V, beams, rule, penalty, dtype):
     kind, alpha = penalty
-    options = {"eos_id": 0, "max_len": 6, "beams": beams, "early_stopping": rule}
+    options = {"eos_id": 0, "max_new_tokens": 6, "beams": beams, "early_stopping": rule}
     options |= {"length_penalty": kind, "alpha": alpha, "n_best": beams, "pad_id": 9}
     starts = np.array([[1], [0], [1]])[:V]
     results, counts = [], []
@@ -160,7 +174,7 @@ def test_greedy_and_sampling_are_the_same_with_a_cache(room, to):
     for seed in range(10):
         step = table(seed, 6, to)
         cached = Cached(step, to)
-        options = {"eos_id": 0, "max_len": 8, "pad_id": 9}
+        options = {"eos_id": 0, "max_new_tokens": 8, "pad_id": 9}
         plain = room.greedy(step, starts, **options)
         for a, b in zip(plain, room.greedy(cached, starts, **options), strict=True):
             assert a.tolist() == b.tolist()
@@ -173,8 +187,10 @@ def test_what_has_ended_is_filled_up(room, to):
     rows = {0: [0.1, 0.2, 0.7], 1: [0.1, 0.7, 0.2], 2: [0.7, 0.2, 0.1]}
     step = lambda prefixes: to(LOG(np.array([rows[p[-1] % 3] for p in prefixes.tolist()])))  # noqa: E731
     starts = to(np.array([[0], [2], [1]]))
-    tokens, sums = lists(room.greedy(step, starts, eos_id=0, max_len=3, pad_id=5))
+    tokens, sums = lists(room.greedy(step, starts, eos_id=0, max_new_tokens=3, pad_id=5))
     assert tokens == [[0, 2, 0, 5], [2, 0, 5, 5], [1, 1, 1, 1]]
     close(sums, LOG([0.7**2, 0.7, 0.7**3]))
-    assert lists(room.greedy(step, starts[:1], eos_id=0, max_len=9))[0] == [[0, 2, 0]]
-    assert lists(room.greedy(step, starts[:1], eos_id=None, max_len=4))[0] == [[0, 2, 0, 2, 0]]
+    assert lists(room.greedy(step, starts[:1], eos_id=0, max_new_tokens=9))[0] == [[0, 2, 0]]
+    assert lists(room.greedy(step, starts[:1], eos_id=None, max_new_tokens=4))[0] == [
+        [0, 2, 0, 2, 0]
+    ]

@@ -17,7 +17,7 @@ def call(name, prefixes=START, scores=None, **options):
     def search(room, to):
         step = table(0, 5, to) if scores is None else lambda _: to(scores)
         given = to(prefixes) if isinstance(prefixes, np.ndarray) else prefixes
-        return getattr(room, name)(step, given, **{"eos_id": 0, "max_len": 3} | options)
+        return getattr(room, name)(step, given, **{"eos_id": 0, "max_new_tokens": 3} | options)
 
     return search
 
@@ -59,9 +59,9 @@ REFUSED = [
     (call("sample", draws=[0.5]), "sample: draws must be a float array, got list: "
      "convert it first"),
     (lambda room, to: call("sample", draws=to(np.zeros((2, 4))))(room, to),
-     "sample: draws must be (B, max_len) = (2, 3), got (2, 4): "
+     "sample: draws must be (B, max_new_tokens) = (2, 3), got (2, 4): "
      "a row for each sentence, a number for each token it may get"),
-    (call("greedy", max_len=0), f"greedy: max_len {COUNT} 1, got 0"),
+    (call("greedy", max_new_tokens=0), f"greedy: max_new_tokens {COUNT} 1, got 0"),
     (call("greedy", eos_id=-1), f"greedy: eos_id {COUNT} 0, got -1"),
     (call("greedy", pad_id=0.0), f"greedy: pad_id {COUNT} 0, got 0.0"),
     (call("greedy", eos_id=5), "greedy: eos_id must be below V = 5, got 5: "
@@ -120,7 +120,7 @@ def test_decoding_refuses(search, words, room, to):
 def test_the_rooms_agree_or_refuse_in_the_same_words(data):
     options = {
         "eos_id": data.draw(st.sampled_from([0, 0, 0, None, 4, -1])),
-        "max_len": data.draw(st.integers(0, 3)),
+        "max_new_tokens": data.draw(st.integers(0, 3)),
         "beams": data.draw(st.integers(0, 3)),
         "n_best": data.draw(st.integers(1, 3)),
         "length_penalty": data.draw(st.sampled_from(["power", "gnmt", "none"])),

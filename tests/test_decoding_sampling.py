@@ -87,7 +87,7 @@ def test_tokens_are_drawn_as_often_as_they_should(room, to, options, expected):
     step = lambda prefixes: to(LOG(np.tile([0.1, 0.4, 0.2, 0.3], (len(prefixes), 1))))  # noqa: E731
     starts = to(np.zeros((N, 1), int))
     rng = generator(room)
-    tokens, sums = room.sample(step, starts, eos_id=None, max_len=1, rng=rng, **options)
+    tokens, sums = room.sample(step, starts, eos_id=None, max_new_tokens=1, rng=rng, **options)
     drawn = np.array(tokens.tolist())[:, 1]
     counts = np.bincount(drawn, minlength=4)
     assert not counts[np.array(expected) == 0].any()
@@ -101,7 +101,7 @@ def test_a_seed_gives_the_same_tokens_with_a_cache_and_without(room, to):
     starts = to(np.arange(5)[:, None])
     for seed in range(10):
         step = table(seed, 6, to)
-        options = {"eos_id": 0, "max_len": 8, "top_k": 4, "top_p": 0.9, "pad_id": 9}
+        options = {"eos_id": 0, "max_new_tokens": 8, "top_k": 4, "top_p": 0.9, "pad_id": 9}
         plain, again, cached, other = (
             lists(room.sample(s, starts, rng=generator(room, n), **options))
             for s, n in ((step, seed), (step, seed), (Cached(step, to), seed), (step, seed + 1))
@@ -114,9 +114,9 @@ def test_a_seed_gives_the_same_tokens_with_a_cache_and_without(room, to):
 @pytest.mark.parametrize(("room", "to"), ROOMS)
 def test_one_token_of_choice_is_greedy(room, to):
     step, starts = table(4, 6, to), to(np.arange(5)[:, None])
-    expected = lists(room.greedy(step, starts, eos_id=0, max_len=6))
+    expected = lists(room.greedy(step, starts, eos_id=0, max_new_tokens=6))
     for options in ({"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-6}):
-        found = lists(room.sample(step, starts, eos_id=0, max_len=6, **options))
+        found = lists(room.sample(step, starts, eos_id=0, max_new_tokens=6, **options))
         assert found[0] == expected[0]
         close(found[1], expected[1])
 
@@ -125,7 +125,9 @@ def test_one_token_of_choice_is_greedy(room, to):
 def test_an_impossible_token_is_never_drawn(room, to):
     step = table(5, 4, to, dtype=np.float32, forbidden=[0, 3])
     tokens, sums = lists(
-        room.sample(step, to(np.ones((500, 1), int)), eos_id=None, max_len=3, temperature=50.0)
+        room.sample(
+            step, to(np.ones((500, 1), int)), eos_id=None, max_new_tokens=3, temperature=50.0
+        )
     )
     assert {n for row in tokens for n in row} == {1, 2}
     assert np.isfinite(sums).all()
@@ -141,7 +143,7 @@ def test_with_draws_a_sentence_gets_the_same_in_any_batch_and_in_either_room(ste
         step = table(0, 5, to)
 
         def run(rows, room=room, to=to, step=step):
-            own = {"eos_id": 0, "max_len": 6, "draws": to(draws[rows])}
+            own = {"eos_id": 0, "max_new_tokens": 6, "draws": to(draws[rows])}
             return lists(room.sample(step_of(step, to), to(starts[rows]), **own))[0]
 
         whole = run([0, 1, 2, 3])
@@ -158,5 +160,7 @@ def test_draws_by_hand(room, to):
     """Of masses 0.1, 0.4, 0.2, 0.3 each number takes the token in whose share it falls."""
     step = lambda prefixes: to(np.tile(LOG([0.1, 0.4, 0.2, 0.3]), (len(prefixes), 1)))  # noqa: E731
     draws = np.array([[0.0, 0.09], [0.11, 0.49], [0.51, 0.69], [0.71, 0.99]])
-    tokens, _ = room.sample(step, to(np.ones((4, 1), int)), eos_id=None, max_len=2, draws=to(draws))
+    tokens, _ = room.sample(
+        step, to(np.ones((4, 1), int)), eos_id=None, max_new_tokens=2, draws=to(draws)
+    )
     assert tokens.tolist() == [[1, 0, 0], [1, 1, 1], [1, 2, 2], [1, 3, 3]]

@@ -40,12 +40,18 @@ def test_the_rules_to_stop(room, to):
         tokens, _ = lists(
             room.beam_search(
                 *(step, to(np.array([[1]]))),
-                **{"eos_id": 0, "max_len": 6, "beams": 2, "early_stopping": rule, "alpha": 2.0},
+                **{
+                    "eos_id": 0,
+                    "max_new_tokens": 6,
+                    "beams": 2,
+                    "early_stopping": rule,
+                    "alpha": 2.0,
+                },
             )
         )
         found[rule] = len(tokens[0][0]) - 1, len(seen)
     # with two beams: True stops at the second finished one; the other rules see that longer is
-    # better, all the way to what has not ended by max_len
+    # better, all the way to what has not ended by max_new_tokens
     assert found == {True: (2, 2), False: (6, 6), "never": (6, 6)}
 
 
@@ -54,7 +60,7 @@ def test_only_never_waits_for_what_may_still_come(room, to):
     """After a long unlikely beginning the rest is free: its mean is best, if one waits for it."""
     rows = {1: [0.6, 0.0, 0.4, 0.0], 2: [0.05, 0.0, 0.0, 0.95], 3: [0.01, 0.0, 0.0, 0.99]}
     step = markov([rows.get(n, rows[3]) for n in range(4)], to)
-    options = {"eos_id": 0, "max_len": 8, "beams": 1}
+    options = {"eos_id": 0, "max_new_tokens": 8, "beams": 1}
     start = to(np.array([[1]]))
     lengths = {}
     for rule in (True, False, "never"):
@@ -62,9 +68,9 @@ def test_only_never_waits_for_what_may_still_come(room, to):
         lengths[rule] = len(tokens[0][0]) - 1
     assert lengths == {True: 1, False: 1, "never": 8}
     close(scores, [[(LOG(0.4) + LOG(0.95) + 6 * LOG(0.99)) / 8]])
-    exact, best = lists(room.brute_force(step, start, eos_id=0, max_len=5))
+    exact, best = lists(room.brute_force(step, start, eos_id=0, max_new_tokens=5))
     again, score = lists(
-        room.beam_search(step, start, eos_id=0, max_len=5, beams=4, early_stopping="never")
+        room.beam_search(step, start, eos_id=0, max_new_tokens=5, beams=4, early_stopping="never")
     )
     assert exact == again
     close(best, score)
@@ -79,7 +85,13 @@ def test_the_sum_never_waits_in_vain(room, to):
     for rule in (False, "never"):
         seen.clear()
         room.beam_search(
-            step, to(np.array([[1]])), eos_id=0, max_len=9, beams=1, alpha=0.0, early_stopping=rule
+            step,
+            to(np.array([[1]])),
+            eos_id=0,
+            max_new_tokens=9,
+            beams=1,
+            alpha=0.0,
+            early_stopping=rule,
         )
         assert len(seen) == 1
 
@@ -88,10 +100,10 @@ def test_the_sum_never_waits_in_vain(room, to):
 def test_equals_come_in_order(room, to):
     flat = markov(np.full((4, 4), 0.25), to)
     start = to(np.array([[1], [2]]))
-    tokens, _ = lists(room.greedy(flat, start, eos_id=3, max_len=2))
+    tokens, _ = lists(room.greedy(flat, start, eos_id=3, max_new_tokens=2))
     assert tokens == [[1, 0, 0], [2, 0, 0]]
     tokens, scores = lists(
-        room.beam_search(flat, start, eos_id=3, max_len=2, beams=3, n_best=3, alpha=0.0)
+        room.beam_search(flat, start, eos_id=3, max_new_tokens=2, beams=3, n_best=3, alpha=0.0)
     )
     assert tokens[0] == [[1, 0, 0], [1, 0, 1], [1, 0, 2]]
     assert len(set(scores.reshape(-1).tolist())) == 1
@@ -103,7 +115,7 @@ def test_there_may_be_fewer_sentences_than_asked_for(room, to):
     for search in (step, Cached(step, to)):
         tokens, scores = lists(
             room.beam_search(
-                search, to(np.array([[2]])), eos_id=0, max_len=1, beams=4, n_best=4, pad_id=7
+                search, to(np.array([[2]])), eos_id=0, max_new_tokens=1, beams=4, n_best=4, pad_id=7
             )
         )
         assert sorted(tokens[0][:2]) == [[2, 0], [2, 2]]
@@ -117,12 +129,12 @@ def test_a_dead_end_is_dropped_by_beams(room, to):
     # from 1 the likelier 2 leads to nothing; 3 ends
     dead = [[1, 0, 0, 0], [0, 0, 0.9, 0.1], [0, 0, 0, 0], [1, 0, 0, 0]]
     step, start = markov(dead, to), to(np.array([[1], [3]]))
-    tokens, scores = lists(room.beam_search(step, start, eos_id=0, max_len=4, beams=2))
+    tokens, scores = lists(room.beam_search(step, start, eos_id=0, max_new_tokens=4, beams=2))
     assert tokens == [[[1, 3, 0]], [[3, 0, 0]]]
     close(scores, [[LOG(0.1) / 2], [0]])
     with pytest.raises(ValueError, match="greedy: step must leave row 0 a token to go on with"):
-        room.greedy(step, start, eos_id=0, max_len=4)
-    lost, scores = lists(room.beam_search(step, to(np.array([[2]])), eos_id=0, max_len=4))
+        room.greedy(step, start, eos_id=0, max_new_tokens=4)
+    lost, scores = lists(room.beam_search(step, to(np.array([[2]])), eos_id=0, max_new_tokens=4))
     assert lost == [[[0]]]
     assert np.isneginf(scores).all()
 
@@ -133,7 +145,7 @@ def test_scores_have_the_steps_dtype_but_not_half(room, to):
     for dtype, expected in ((np.float16, "float32"), (np.float32, "float32"), (float, "float64")):
         step = table(0, 5, to, dtype=dtype)
         for call in (room.greedy, room.beam_search, room.sample, room.brute_force):
-            tokens, scores = call(step, to(start), eos_id=0, max_len=3)
+            tokens, scores = call(step, to(start), eos_id=0, max_new_tokens=3)
             assert str(scores.dtype).endswith(expected)
             assert str(tokens.dtype).endswith("int32")
 
@@ -143,6 +155,6 @@ def test_prefixes_stay_as_they_are_and_may_be_read_only():
     prefixes.flags.writeable = False
     before = prefixes.copy()
     for call in (qn.greedy, qn.beam_search, qn.sample, qn.brute_force):
-        tokens, _ = call(table(1, 5), prefixes, eos_id=0, max_len=3)
+        tokens, _ = call(table(1, 5), prefixes, eos_id=0, max_new_tokens=3)
         assert np.array_equal(tokens.reshape(2, -1)[:, :2], prefixes)
     assert np.array_equal(prefixes, before)

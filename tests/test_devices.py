@@ -80,7 +80,7 @@ def test_decoding_with_a_cache(case):
         ("there", there, source.cuda(), prefixes.cuda()),
     ):
         step = model.eval().start(ids)
-        tokens, scores = qt.beam_search(step, start, eos_id=2, max_len=9, beams=4)
+        tokens, scores = qt.beam_search(step, start, eos_id=2, max_new_tokens=9, beams=4)
         told[name] = tokens.cpu(), scores.cpu()
     assert torch.equal(told["here"][0], told["there"][0])
     close(told["there"][1], told["here"][1])

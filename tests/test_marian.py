@@ -218,7 +218,7 @@ def generated(model, source, **options):
     )
 
 
-LIMITS = {"eos_id": EOS, "max_len": MAX_LEN, "pad_id": PAD}
+LIMITS = {"eos_id": EOS, "max_new_tokens": MAX_LEN, "pad_id": PAD}
 
 
 def same_search(ours, expected, scores):

@@ -119,7 +119,7 @@ def uncached(layer, source, to, per_text):
 def test_searches_find_the_same_with_and_without(room, to, model, case):
     layer = model_in(room, case, model)
     *source, ids = texts(layer.config, model)
-    begin, options = to(ids[:, :2]), {"eos_id": 3, "max_len": 7}
+    begin, options = to(ids[:, :2]), {"eos_id": 3, "max_new_tokens": 7}
     for beams in (1, 2, 4):
 
         def search(step, beams=beams):
@@ -136,7 +136,7 @@ def test_searches_find_the_same_with_and_without(room, to, model, case):
 def test_both_rooms_write_the_same():
     ours, theirs = (m.eval() for m in twins("as in the paper"))
     source, ids = texts(ours.config)
-    options = {"eos_id": 3, "max_len": 9, "beams": 3}
+    options = {"eos_id": 3, "max_new_tokens": 9, "beams": 3}
     found = qn.beam_search(ours.start(source), ids[:, :1], **options)
     expected = qt.beam_search(
         theirs.start(torch.tensor(source)), torch.tensor(ids[:, :1]), **options

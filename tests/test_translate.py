@@ -250,7 +250,8 @@ BAD = [
     (["{cut}.gz"], r"cut.gz is no whole gzip file \(.*\): fetch it again"),
     (["{text}", "--out", "{missing}/x"], "missing/x cannot be written: name a file in a folder"),
     (["{text}", "--attention", "{folder}"], "cannot be written"),
-    (["{text}", "--max-len", "31"], "--max-len must be at most 30"),
+    (["{text}", "--max-new-tokens", "31"], "--max-new-tokens must be at most 30"),
+    (["{text}", "--max-len", "31"], "--max-new-tokens must be at most 30"),  # its older name
     (["{text}", "--reference", "{missing}"], "missing: No such file"),
     (["{empty}", "--reference", "{empty}"], "empty is empty: no BLEU"),
 ]
@@ -277,8 +278,8 @@ MISUSED = [
     (["--device", "cuda"], "--device goes with --room torch"),
     (["--method", "best"], "invalid choice: 'best'"),
     (["--max-tokens", "0"], "argument --max-tokens: 0 is no count: give a whole number from 1 on"),
-    (["--max-len", "1.5"], "argument --max-len: 1.5 is no count"),
-    (["--max-len", "9" * 400], "9 is no count"),
+    (["--max-new-tokens", "1.5"], "argument --max-new-tokens/--max-len: 1.5 is no count"),
+    (["--max-new-tokens", "9" * 400], "9 is no count"),
     (["--method", "sample", "--temperature", "0"], "0 is no temperature: give a number above 0"),
     (["--method", "sample", "--top-p", "nan"], "nan is no share"),
     (["--method", "sample", "--seed", "-1"], "no seed"),

@@ -101,7 +101,7 @@ def test_a_translation_ends_where_it_must(room):
     ours = translator(room)
     target = ours.target
     for method in ("greedy", "beam"):
-        (found,) = ours.translate([SOURCES[0]], method, max_len=4)
+        (found,) = ours.translate([SOURCES[0]], method, max_new_tokens=4)
         assert found == target.decode(target.encode(TARGETS[0])[:4])
 
 
@@ -264,7 +264,7 @@ BAD = [
     (lambda: Translator.from_checkpoint(checkpoint(), "torch", "meta"), "'meta' cannot be had"),
     (lambda: translator().translate(["a"], "best"), "method must be one of 'greedy', 'beam', 'sa"),
     (lambda: translator().translate(["a", None]), "text 1 must be a str, got NoneType"),
-    (lambda: translator().translate(["a"], max_len=31), "at most 30, the translator's, got 31"),
+    (lambda: translator().translate(["a"], max_new_tokens=31), "at most 30, the translator's, got"),
     (lambda: translator().translate(["a"], seed=-1), "seed must be a whole number of at least 0"),
     (lambda: translator().translate(["a"], "beam", beams=0), "beams must be a whole number of at"),
     (lambda: translator().translate(["a"], "sample", top_p=2), "top_p must be a number in"),

@@ -2,14 +2,14 @@
 
 import math
 
-from qkv.shapes.core import FLOATS, Array, check_floats, kind, listed
+from qkv.shapes.core import FLOATS, Array, check_floats, check_shape, kind, listed
 from qkv.shapes.layers import check_choice, check_count
 
 PENALTIES = ("power", "gnmt")
 
 
 def check_prefixes(
-    call: str, prefixes: Array, eos_id: int | None, max_len: int, pad_id: int | None
+    call: str, prefixes: Array, eos_id: int | None, max_new_tokens: int, pad_id: int | None
 ) -> None:
     """Refuse an empty batch, prefixes without a token, ids and lengths that are no counts."""
     if not hasattr(prefixes, "shape") or not kind(prefixes).startswith(("int", "uint")):
@@ -18,7 +18,7 @@ def check_prefixes(
     if len(prefixes.shape) != 2 or 0 in prefixes.shape:
         mend = "a batch of at least one sentence, each with its start token"
         raise ValueError(f"{call}: prefixes must be (B, t), got {listed(prefixes.shape)}: {mend}")
-    check_count(call, max_len=max_len)
+    check_count(call, max_new_tokens=max_new_tokens)
     for name, token in (("eos_id", eos_id), ("pad_id", pad_id)):
         if token is not None:
             check_count(call, 0, **{name: token})
@@ -102,12 +102,8 @@ def check_temperature(call: str, temperature: float) -> None:
         )
 
 
-def check_draws(call: str, draws: Array, B: int, max_len: int) -> None:
+def check_draws(call: str, draws: Array, B: int, max_new_tokens: int) -> None:
     """Refuse what is not one number for each sentence and step."""
     check_floats(call, draws=draws)
-    if tuple(draws.shape) != (B, max_len):
-        mend = "a row for each sentence, a number for each token it may get"
-        raise ValueError(
-            f"{call}: draws must be (B, max_len) = ({B}, {max_len}), got {listed(draws.shape)}: "
-            f"{mend}"
-        )
+    mend = "a row for each sentence, a number for each token it may get"
+    check_shape(call, "draws", draws, ("B", "max_new_tokens"), (B, max_new_tokens), mend)

@@ -94,7 +94,7 @@ class Translator:
         *,
         seed: int | None = None,
         first: int = 0,
-        max_len: int | None = None,
+        max_new_tokens: int | None = None,
         max_tokens: int = 4096,
         cut: bool = False,
         progress: Callable[[int], None] | None = None,
@@ -109,7 +109,8 @@ class Translator:
                 gives the same translation in any batch and in either room, but for rounding. None
                 means other ones each time.
             first: the place of the first text, where they are a part of more.
-            max_len: the most tokens of a translation, <eos> among them; None is the translator's.
+            max_new_tokens: the most tokens of a translation, <eos> among them; None is the
+                translator's `max_len`.
             max_tokens: of a batch, beams and padding included; a longer text goes alone.
             cut: take the beginning of a text that is too long instead of refusing it.
             progress: called after each batch, with how many texts were in it.
@@ -129,7 +130,7 @@ class Translator:
             method,
             seed=seed,
             first=first,
-            max_len=max_len,
+            max_new_tokens=max_new_tokens,
             max_tokens=max_tokens,
             **options,
         )

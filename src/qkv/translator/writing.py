@@ -28,7 +28,7 @@ def write(
     *,
     seed: int | None = None,
     first: int = 0,
-    max_len: int | None = None,
+    max_new_tokens: int | None = None,
     max_tokens: int = 4096,
     **options: Any,
 ) -> Iterator[tuple[list[int], list[list[int]]]]:
@@ -37,10 +37,11 @@ def write(
     Args:
         sources: (S,) ids each, <eos> at the end; one that holds nothing else is passed over.
         limit: the most tokens that the model may write.
-        method, seed, first, max_len, max_tokens, options: as `Translator.translate` takes them.
+        method, seed, first, max_new_tokens, max_tokens, options: as `Translator.translate` takes
+            them.
     Yields:
-        (B,) places, and for each the ids that follow <sos>, <eos> among them unless max_len came
-        before it.
+        (B,) places, and for each the ids that follow <sos>, <eos> among them unless max_new_tokens
+        came before it.
     Raises:
         ValueError: a value is out of its range.
         TypeError: an option is unknown to the method.
@@ -49,19 +50,21 @@ def write(
     check_choice(call, "method", method, METHODS)
     check_count(call, max_tokens=max_tokens)
     check_count(call, 0, first=first, seed=0 if seed is None else seed)
-    length = limit if max_len is None else max_len
-    check_count(call, max_len=length)
+    length = limit if max_new_tokens is None else max_new_tokens
+    check_count(call, max_new_tokens=length)
     if length > limit:
-        raise ValueError(f"{call}: max_len must be at most {limit}, the translator's, got {length}")
+        raise ValueError(
+            f"{call}: max_new_tokens must be at most {limit}, the translator's, got {length}"
+        )
     entropy = secrets.randbits(64) if seed is None else seed
     rows = options.setdefault("beams", BEAMS) if method == "beam" else 1
     check_count(call, beams=rows)
     for places in _plan(sources, max_tokens // rows):
         if method == "sample":
             draws = [np.random.default_rng([entropy, first + n]).random(length) for n in places]
-            options["draws"] = room.put(np.array(draws, np.float32))  # (B, max_len)
+            options["draws"] = room.put(np.array(draws, np.float32))  # (B, max_new_tokens)
         chosen = [sources[n] for n in places]
-        yield places, _search(room, chosen, method, max_len=length, **options)
+        yield places, _search(room, chosen, method, max_new_tokens=length, **options)
 
 
 def _plan(sources: Sequence[Ids], max_tokens: int) -> list[list[int]]:

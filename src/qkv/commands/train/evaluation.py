@@ -36,7 +36,7 @@ def evaluate(objective: Objective, data: Data) -> tuple[Scores, str]:
     longest = max(length for _, length in lengths) + MORE
     translator = Translator(objective.model, data.source, data.target)
     longest = min(longest, translator.max_len)
-    said = translator.translate([source for source, _ in data.texts], max_len=longest)
+    said = translator.translate([source for source, _ in data.texts], max_new_tokens=longest)
     references = [clean(target) for _, target in data.texts]
     bleu, signature = bleu_scorer()(said, references)
     exact = sum(map(str.__eq__, said, references)) / len(said) * 100

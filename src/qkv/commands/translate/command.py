@@ -48,8 +48,9 @@ def run(options: argparse.Namespace) -> int:
         if path.is_dir() or not path.absolute().parent.is_dir():
             raise ValueError(f"{path} cannot be written: name a file in a folder that is there")
     translator = load(options.checkpoint, options.room, options.device)
-    if options.max_len and options.max_len > translator.max_len:
-        raise ValueError(f"--max-len must be at most {translator.max_len}, which the model has")
+    if options.max_new_tokens and options.max_new_tokens > translator.max_len:
+        most = translator.max_len
+        raise ValueError(f"--max-new-tokens must be at most {most}, which the model has")
     reference = read_lines(options.reference) if options.reference else None
     if reference == []:
         raise ValueError(f"{options.reference} is empty: no BLEU")

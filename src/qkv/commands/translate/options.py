@@ -42,7 +42,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def search_options(options: argparse.Namespace) -> dict[str, Any]:
     """What `Translator.translate` takes of them."""
-    names = (*OWN[options.method], "max_len", "max_tokens")
+    names = (*OWN[options.method], "max_new_tokens", "max_tokens")
     found = {name: getattr(options, name) for name in names}
     return {"method": options.method} | {k: v for k, v in found.items() if v is not None}
 
@@ -81,7 +81,9 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--room", choices=("numpy", "torch"), help="torch where it is installed")
     made.add_argument("--device", help="cpu, cuda, cuda:1 …; cuda where it is there")
     made.add_argument("--cut", action="store_true", help="cut what is too long for the model")
-    made.add_argument("--max-len", type=count, help="the most tokens of a translation")
+    made.add_argument(
+        "--max-new-tokens", "--max-len", type=count, help="the most tokens of a translation"
+    )
     made.add_argument(
         "--max-tokens", type=count, default=4096, help="of a batch, padding included; 4096"
     )

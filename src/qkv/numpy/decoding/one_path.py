@@ -13,7 +13,12 @@ __all__ = ["greedy", "sample"]
 
 
 def greedy(
-    step: Step, prefixes: Ints, *, eos_id: int | None, max_len: int, pad_id: int | None = None
+    step: Step,
+    prefixes: Ints,
+    *,
+    eos_id: int | None,
+    max_new_tokens: int,
+    pad_id: int | None = None,
 ) -> tuple[Ints, Floats]:
     """Take the likeliest token again and again; of equals, the lowest id.
 
@@ -21,7 +26,7 @@ def greedy(
         step: from prefixes to log-probabilities, see `steps`; called with B rows.
         prefixes: (B, t) integers, what each sentence begins with.
         eos_id: the token that ends; None for none.
-        max_len: the most tokens after the prefix.
+        max_new_tokens: the most tokens after the prefix.
         pad_id: fills what is short; None means eos_id, or 0.
     Returns:
         (B, T) tokens, prefix and end among them, and (B,) sums of their log-probabilities.
@@ -29,9 +34,15 @@ def greedy(
         ValueError: an argument is out of its range, the step returns what is not (N, V), or all
             tokens are impossible.
     """
-    check_prefixes("greedy", prefixes, eos_id, max_len, pad_id)
+    check_prefixes("greedy", prefixes, eos_id, max_new_tokens, pad_id)
     return _follow(
-        "greedy", step, prefixes, lambda scores, _: scores.argmax(-1), eos_id, max_len, pad_id
+        "greedy",
+        step,
+        prefixes,
+        lambda scores, _: scores.argmax(-1),
+        eos_id,
+        max_new_tokens,
+        pad_id,
     )
 
 
@@ -40,7 +51,7 @@ def sample(
     prefixes: Ints,
     *,
     eos_id: int | None,
-    max_len: int,
+    max_new_tokens: int,
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
@@ -54,25 +65,25 @@ def sample(
     the same tokens with a cache and without.
 
     Args:
-        step, prefixes, eos_id, max_len, pad_id: as for `greedy`.
+        step, prefixes, eos_id, max_new_tokens, pad_id: as for `greedy`.
         temperature: above 0; below 1 sharpens, above 1 flattens.
         top_k, top_p: as `keep_top_k` and `keep_top_p` take them; None keeps all.
         rng: draws; None is a generator of its own.
-        draws: (B, max_len) numbers in [0, 1) to take instead, a row for each sentence: then what it
-            gets is the same in any batch and in either room.
+        draws: (B, max_new_tokens) numbers in [0, 1) to take instead, a row for each sentence: then
+            what it gets is the same in any batch and in either room.
     Returns:
         (B, T) tokens, and (B,) sums of the step's own log-probabilities.
     Raises:
         ValueError: as `greedy`, or temperature, top_k or top_p is out of its range.
     """
-    check_prefixes("sample", prefixes, eos_id, max_len, pad_id)
+    check_prefixes("sample", prefixes, eos_id, max_new_tokens, pad_id)
     check_temperature("sample", temperature)
     if top_k is not None:
         check_top_k("sample", top_k)
     if top_p is not None:
         check_top_p("sample", top_p)
     if draws is not None:
-        check_draws("sample", draws, len(prefixes), max_len)
+        check_draws("sample", draws, len(prefixes), max_new_tokens)
     rng = rng or np.random.default_rng()
     columns = None if draws is None else iter(draws.T)
 
@@ -88,7 +99,7 @@ def sample(
         found: Ints = ((mass > drawn) | (mass == total)).argmax(-1)  # the first: never of mass 0
         return found
 
-    return _follow("sample", step, prefixes, choose, eos_id, max_len, pad_id)
+    return _follow("sample", step, prefixes, choose, eos_id, max_new_tokens, pad_id)
 
 
 def _follow(
@@ -97,7 +108,7 @@ def _follow(
     prefixes: Ints,
     choose: Callable[[Floats, Ints], Ints],
     eos_id: int | None,
-    max_len: int,
+    max_new_tokens: int,
     pad_id: int | None,
 ) -> tuple[Ints, Floats]:
     """Go on with what `choose` takes of (N, V), for the rows (N,) of the batch, until all end."""
@@ -107,7 +118,7 @@ def _follow(
     rows = np.arange(B)  # the sentences that the step sees, N of them
     parents = None
     sums: Floats = np.zeros(B, np.float32)
-    for _ in range(max_len):
+    for _ in range(max_new_tokens):
         scores = next_scores(call, step, tokens[rows], parents, eos_id, going[rows])  # (N, V)
         words = choose(scores, rows)  # (N,)
         gains = np.zeros(B, scores.dtype)

@@ -21,7 +21,7 @@ class DecodingState:
     """A batch of texts that grow: a step for `greedy`, `beam_search` and `sample`, with a cache.
 
         state = model.eval().start(source)
-        tokens = greedy(state, prefixes, eos_id=2, max_len=50)
+        tokens = greedy(state, prefixes, eos_id=2, max_new_tokens=50)
 
     Made by a model's `start`, and good for one search.
 

@@ -18,7 +18,7 @@ def beam_search(
     prefixes: Tensor,
     *,
     eos_id: int | None,
-    max_len: int,
+    max_new_tokens: int,
     beams: int = 4,
     length_penalty: str = "power",
     alpha: float = 1.0,
@@ -30,19 +30,20 @@ def beam_search(
 
     Of all continuations of all beams the best 2 · beams are looked at: those among the first
     `beams` that end are finished, the best `beams` of the others go on. Length counts the tokens
-    after the prefix, the end among them. What has not ended after max_len tokens competes as it
+    after the prefix, the end among them. What has not ended after `max_new_tokens` competes as it
     stands. Of equals, the lower beam comes first, then the lower token id, then the older sentence.
 
     Args:
         step: from prefixes to log-probabilities, see `steps`; called with B · beams rows.
         prefixes: (B, t) integers, what each sentence begins with.
         eos_id: the token that ends; None for none.
-        max_len: the most tokens after the prefix.
+        max_new_tokens: the most tokens after the prefix.
         beams: beginnings kept of each sentence.
         length_penalty, alpha: as `length_divisor` takes them.
         early_stopping: when a sentence is done. True: once `beams` of its sentences are finished.
             False: once no beam, divided as if it ended at its length, beats the worst of these.
-            "never": once none can any more; where α > 0, that is divided as if it ended at max_len.
+            "never": once none can any more; where α > 0, that is divided as if it ended after
+            max_new_tokens.
         n_best: how many to return of each, at most `beams`.
         pad_id: fills what is short; None means eos_id, or 0.
     Returns:
@@ -53,7 +54,7 @@ def beam_search(
     Source: Sutskever et al. 2014, section 3.2; rules to stop: Hugging Face's `generate`.
     """
     call = "beam_search"
-    check_prefixes(call, prefixes, eos_id, max_len, pad_id)
+    check_prefixes(call, prefixes, eos_id, max_new_tokens, pad_id)
     check_beams(call, beams, n_best, early_stopping)
     check_penalty(call, length_penalty, alpha)
     cached = keeps_cache(step)
@@ -64,7 +65,7 @@ def beam_search(
     rows = torch.arange(len(prefixes), device=tokens.device)
     searching = torch.ones_like(rows, dtype=torch.bool)
     parents = finished = None
-    for length in range(1, max_len + 1):
+    for length in range(1, max_new_tokens + 1):
         # all continuations
         A, K, t = tokens.shape
         new = next_scores(call, step, tokens.reshape(A * K, t), parents, eos_id)  # (A · K, V)
@@ -76,12 +77,12 @@ def beam_search(
         grown = torch.cat([grown, words[:, :, None].to(tokens.dtype)], 2)  # (A, C, t + 1)
 
         # those that end
-        ends = torch.full_like(words, length == max_len, dtype=torch.bool)
+        ends = torch.full_like(words, length == max_new_tokens, dtype=torch.bool)
         if eos_id is not None:
             ends |= words == eos_id
         if finished is None:
             pad = (eos_id or 0) if pad_id is None else pad_id
-            finished = Finished(prefixes, beams, max_len, pad, totals)
+            finished = Finished(prefixes, beams, max_new_tokens, pad, totals)
         enter = ends & searching[:, None]
         enter[:, beams:] = False
         means = totals / length_divisor(length, length_penalty, alpha)
@@ -94,7 +95,7 @@ def beam_search(
         beam = beam.gather(1, at)  # (A, K)
 
         # the sentences that are done
-        assumed = max_len if early_stopping == "never" and alpha > 0 else length
+        assumed = max_new_tokens if early_stopping == "never" and alpha > 0 else length
         hope = scores[:, 0] / length_divisor(assumed, length_penalty, alpha)
         worst = finished.scores[rows].amin(1)  # −∞ while a place is free
         searching &= hope > worst
@@ -106,5 +107,5 @@ def beam_search(
         parents = (torch.arange(A, device=beam.device)[:, None] * K + beam)[kept].reshape(-1)
         rows, searching = rows[kept], searching[kept]
         tokens, scores = tokens[kept], scores[kept]
-    assert finished is not None  # for the type checker: max_len is at least 1
+    assert finished is not None  # for the type checker: max_new_tokens is at least 1
     return finished.best(n_best)

@@ -34,17 +34,17 @@ class Finished:
     Args:
         prefixes: (B, t) that all begin with.
         size: how many to keep of each.
-        max_len: tokens that may follow a prefix.
+        max_new_tokens: tokens that may follow a prefix.
         pad_id: fills what is short.
         scores: any of the search, for the dtype.
     """
 
     def __init__(
-        self, prefixes: Tensor, size: int, max_len: int, pad_id: int, scores: Tensor
+        self, prefixes: Tensor, size: int, max_new_tokens: int, pad_id: int, scores: Tensor
     ) -> None:
         B, self.start = prefixes.shape
         self.size, self.pad_id = size, pad_id
-        self.tokens = prefixes.new_full((B, size, self.start + max_len), pad_id)
+        self.tokens = prefixes.new_full((B, size, self.start + max_new_tokens), pad_id)
         self.scores = scores.new_full((B, size), -torch.inf)  # −∞ where there is none yet
         self.ends = prefixes.new_zeros((B, size), dtype=torch.long)  # tokens of each, with prefix
 

@@ -15,7 +15,12 @@ __all__ = ["greedy", "sample"]
 
 @torch.no_grad()
 def greedy(
-    step: Step, prefixes: Tensor, *, eos_id: int | None, max_len: int, pad_id: int | None = None
+    step: Step,
+    prefixes: Tensor,
+    *,
+    eos_id: int | None,
+    max_new_tokens: int,
+    pad_id: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Take the likeliest token again and again; of equals, the lowest id.
 
@@ -23,7 +28,7 @@ def greedy(
         step: from prefixes to log-probabilities, see `steps`; called with B rows.
         prefixes: (B, t) integers, what each sentence begins with.
         eos_id: the token that ends; None for none.
-        max_len: the most tokens after the prefix.
+        max_new_tokens: the most tokens after the prefix.
         pad_id: fills what is short; None means eos_id, or 0.
     Returns:
         (B, T) tokens, prefix and end among them, and (B,) sums of their log-probabilities.
@@ -31,9 +36,15 @@ def greedy(
         ValueError: an argument is out of its range, the step returns what is not (N, V), or all
             tokens are impossible.
     """
-    check_prefixes("greedy", prefixes, eos_id, max_len, pad_id)
+    check_prefixes("greedy", prefixes, eos_id, max_new_tokens, pad_id)
     return _follow(
-        "greedy", step, prefixes, lambda scores, _: scores.argmax(-1), eos_id, max_len, pad_id
+        "greedy",
+        step,
+        prefixes,
+        lambda scores, _: scores.argmax(-1),
+        eos_id,
+        max_new_tokens,
+        pad_id,
     )
 
 
@@ -43,7 +54,7 @@ def sample(
     prefixes: Tensor,
     *,
     eos_id: int | None,
-    max_len: int,
+    max_new_tokens: int,
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
@@ -57,25 +68,25 @@ def sample(
     the same tokens with a cache and without.
 
     Args:
-        step, prefixes, eos_id, max_len, pad_id: as for `greedy`.
+        step, prefixes, eos_id, max_new_tokens, pad_id: as for `greedy`.
         temperature: above 0; below 1 sharpens, above 1 flattens.
         top_k, top_p: as `keep_top_k` and `keep_top_p` take them; None keeps all.
         rng: draws; None is torch's own generator.
-        draws: (B, max_len) numbers in [0, 1) to take instead, a row for each sentence: then what it
-            gets is the same in any batch and in either room.
+        draws: (B, max_new_tokens) numbers in [0, 1) to take instead, a row for each sentence: then
+            what it gets is the same in any batch and in either room.
     Returns:
         (B, T) tokens, and (B,) sums of the step's own log-probabilities.
     Raises:
         ValueError: as `greedy`, or temperature, top_k or top_p is out of its range.
     """
-    check_prefixes("sample", prefixes, eos_id, max_len, pad_id)
+    check_prefixes("sample", prefixes, eos_id, max_new_tokens, pad_id)
     check_temperature("sample", temperature)
     if top_k is not None:
         check_top_k("sample", top_k)
     if top_p is not None:
         check_top_p("sample", top_p)
     if draws is not None:
-        check_draws("sample", draws, len(prefixes), max_len)
+        check_draws("sample", draws, len(prefixes), max_new_tokens)
     device = prefixes.device if rng is None else rng.device
     columns = None if draws is None else iter(draws.T)
 
@@ -94,7 +105,7 @@ def sample(
         found = (mass > drawn) | (mass == total)  # (N, V)
         return found.int().argmax(-1)  # the first: never one of mass 0
 
-    return _follow("sample", step, prefixes, choose, eos_id, max_len, pad_id)
+    return _follow("sample", step, prefixes, choose, eos_id, max_new_tokens, pad_id)
 
 
 def _follow(
@@ -103,7 +114,7 @@ def _follow(
     prefixes: Tensor,
     choose: Callable[[Tensor, Tensor], Tensor],
     eos_id: int | None,
-    max_len: int,
+    max_new_tokens: int,
     pad_id: int | None,
 ) -> tuple[Tensor, Tensor]:
     """Go on with what `choose` takes of (N, V), for the rows (N,) of the batch, until all end."""
@@ -113,7 +124,7 @@ def _follow(
     rows = torch.arange(B, device=tokens.device)  # the sentences that the step sees, N of them
     parents = None
     sums = torch.zeros(B, dtype=torch.float32, device=tokens.device)
-    for _ in range(max_len):
+    for _ in range(max_new_tokens):
         scores = next_scores(call, step, tokens[rows], parents, eos_id, going[rows])  # (N, V)
         words = choose(scores, rows)  # (N,)
         gains = scores.new_zeros(B)
