@@ -12,6 +12,8 @@ from qkv.numpy.add_norm import (
 from qkv.numpy.attention import (
     additive_attention,
     additive_attention_backward,
+    log_softmax,
+    log_softmax_backward,
     scaled_dot_product_attention,
     scaled_dot_product_attention_backward,
     softmax,
@@ -155,6 +157,8 @@ __all__ = [
     "linear_backward",
     "linear_rate",
     "linformer_attention",
+    "log_softmax",
+    "log_softmax_backward",
     "merge_heads",
     "noam_rate",
     "padding_mask",

@@ -94,6 +94,7 @@ from qkv.shapes.training import (
     check_schedule,
     check_target,
     check_targets,
+    check_total,
 )
 from qkv.shapes.transformer import (
     check_decoder_only,
@@ -184,6 +185,7 @@ __all__ = [
     "check_tokens",
     "check_top_k",
     "check_top_p",
+    "check_total",
     "check_width",
     "head_sizes",
     "kind",

@@ -127,9 +127,11 @@ def check_gradient(
         check_shape(call, "weights", weights, (*names, "T", "S"), sizes, "pass the forward's own")
 
 
-def check_softmax_gradient(call: str, dout: Array, weights: Array, axis: int) -> None:
-    """Refuse an upstream gradient that is not shaped like the weights."""
-    check_floats(call, weights=weights, dout=dout)
+def check_softmax_gradient(
+    call: str, dout: Array, weights: Array, axis: int, name: str = "weights"
+) -> None:
+    """Refuse an upstream gradient that is not shaped like the weights, or what else `name` says."""
+    check_floats(call, **{name: weights}, dout=dout)
     check_axis(call, weights, axis)
-    mend = "pass what softmax returned"
-    check_shape(call, "dout", dout, ("like weights",), tuple(weights.shape), mend)
+    mend = f"pass what {call.removesuffix('_backward')} returned"
+    check_shape(call, "dout", dout, (f"like {name}",), tuple(weights.shape), mend)

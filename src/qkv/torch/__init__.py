@@ -9,6 +9,7 @@ from qkv.torch.add_norm import (
 )
 from qkv.torch.attention import (
     additive_attention,
+    log_softmax,
     scaled_dot_product_attention,
     softmax,
 )
@@ -133,6 +134,7 @@ __all__ = [
     "linear",
     "linear_rate",
     "linformer_attention",
+    "log_softmax",
     "merge_heads",
     "noam_rate",
     "padding_mask",

@@ -1,6 +1,7 @@
 """Attention: scores become weights, weights mix values."""
 
 from qkv.numpy.attention.additive import additive_attention, additive_attention_backward
+from qkv.numpy.attention.log_softmax import log_softmax, log_softmax_backward
 from qkv.numpy.attention.scaled_dot_product import (
     scaled_dot_product_attention,
     scaled_dot_product_attention_backward,
@@ -10,6 +11,8 @@ from qkv.numpy.attention.softmax import softmax, softmax_backward
 __all__ = [
     "additive_attention",
     "additive_attention_backward",
+    "log_softmax",
+    "log_softmax_backward",
     "scaled_dot_product_attention",
     "scaled_dot_product_attention_backward",
     "softmax",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qkv.numpy.attention.log_softmax import log_softmax
 from qkv.numpy.attention.softmax import Floats
 from qkv.numpy.masks import Bools
 from qkv.numpy.multi_head import KeyValueCache
@@ -66,10 +67,7 @@ class DecodingState:
         """
         self._check("prefixes", prefixes)
         check_longer("DecodingState", prefixes, self.length)
-        logits = self._new(prefixes[:, self.length :], last=True)[:, 0]  # (N, V)
-        logits -= logits.max(-1, keepdims=True)
-        logits -= np.log(np.exp(logits).sum(-1, keepdims=True))
-        return logits
+        return log_softmax(self._new(prefixes[:, self.length :], last=True)[:, 0])  # (N, V)
 
     def extend(self, ids: Ints, *, weights: Weights | None = None) -> Floats:
         """Add tokens to the texts.

@@ -1,9 +1,10 @@
 """What decoding asks of a model: a step, from prefixes to the next token's log-probabilities.
 
-A step is any function from prefixes, (N, t) integers, to (N, V) log-probabilities. All rows of a
-call are equally long, t grows by one from call to call, and the rows keep their sentences: with B
-sentences and K beams, N is B · K and row n is of sentence n // K. What the step knows about each
-sentence, such as an encoder's output, it therefore repeats K times.
+A step is any function from prefixes, (N, t) integers, to (N, V) log-probabilities, such as
+`log_softmax` makes of logits. All rows of a call are equally long, t grows by one from call to
+call, and the rows keep their sentences: with B sentences and K beams, N is B · K and row n is of
+sentence n // K. What the step knows about each sentence, such as an encoder's output, it therefore
+repeats K times.
 
 A step that keeps a cache has a method `reorder(parents)` besides. It is called before every call
 but the first: row n of the call that follows continues row parents[n] of the call before, by one

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from qkv.shapes import check_longer, check_reorder, check_text
+from qkv.torch.attention.log_softmax import log_softmax
 from qkv.torch.multi_head import KeyValueCache
 from qkv.torch.transformer.caches import LayerCaches
 from qkv.torch.transformer.weights import Weights
@@ -64,8 +65,7 @@ class DecodingState:
         """
         self._check("prefixes", prefixes)
         check_longer("DecodingState", prefixes, self.length)
-        logits = self._new(prefixes[:, self.length :], last=True)[:, 0]  # (N, V)
-        return logits.log_softmax(-1)
+        return log_softmax(self._new(prefixes[:, self.length :], last=True)[:, 0])  # (N, V)
 
     @torch.no_grad()
     def extend(self, ids: Tensor, *, weights: Weights | None = None) -> Tensor:

@@ -1,0 +1,50 @@
+"""From scores to the logarithms of weights, of which losses and decoding are made."""
+
+import numpy as np
+
+from qkv.numpy.attention.softmax import Floats
+from qkv.shapes import check_axis, check_floats, check_softmax_gradient
+
+__all__ = ["log_softmax", "log_softmax_backward"]
+
+
+def log_softmax(x: Floats, axis: int = -1) -> Floats:
+    """Turn scores into log-probabilities: x − log Σ exp(x) along an axis.
+
+    The logarithm of `softmax` would be −∞ wherever a weight is too small for its dtype.
+
+    Args:
+        x: scores of any shape; −∞ stays −∞.
+        axis: the axis along which the probabilities sum to 1; a slice of nothing but −∞ stays so.
+    Returns:
+        Log-probabilities in the shape and dtype of x; half precision is computed in float32.
+    Raises:
+        ValueError: x is no float array, or has no such axis.
+    """
+    check_floats("log_softmax", x=x)
+    check_axis("log_softmax", x, axis)
+    out = x.astype(np.promote_types(x.dtype, np.float32))
+    # Peak and logarithm are taken off one after the other: a large peak would round the sum away.
+    out -= out.max(axis, keepdims=True, initial=np.finfo(out.dtype).min)
+    # The peak alone gives 1, so only an empty slice, which has the sum 0, is touched.
+    out -= np.log(np.maximum(np.exp(out).sum(axis, keepdims=True), 1))
+    return out.astype(x.dtype, copy=False)
+
+
+def log_softmax_backward(dout: Floats, out: Floats, axis: int = -1) -> Floats:
+    """Push a gradient through log-softmax: dout − softmax(x) · Σ dout.
+
+    Args:
+        dout: gradient of the loss with respect to the log-probabilities.
+        out: what `log_softmax` returned, in the same shape; exp(out) is softmax(x).
+        axis: the axis that `log_softmax` summed over.
+    Returns:
+        Gradient with respect to the scores, in the same shape; zeros for a slice of nothing but −∞.
+    Raises:
+        ValueError: dout and out differ in shape or dtype, or have no such axis.
+    """
+    check_softmax_gradient("log_softmax_backward", dout, out, axis, "out")
+    wide, log = (a.astype(np.promote_types(a.dtype, np.float32), copy=False) for a in (dout, out))
+    dx: Floats = wide - np.exp(log) * wide.sum(axis, keepdims=True)
+    dx *= ~np.isneginf(out).all(axis, keepdims=True)
+    return dx.astype(dout.dtype, copy=False)
