@@ -118,6 +118,76 @@ def test_the_dtype_of_the_logits_stays(dtype):
     assert qt.cross_entropy(tensor(logits), tensor(targets)).dtype == tensor(logits).dtype
 
 
+@pytest.mark.parametrize("softcap", [None, 2.0])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("label_smoothing", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shape", [(2, 3), ()])
+def test_reductions_class_weights_and_softcap_are_those_of_torch(
+    shape, weighted, label_smoothing, reduction, softcap
+):
+    """The loss and its gradient, by torch's own, by autograd and by differences."""
+    logits, targets = make(shape, ignore_index=0)
+    targets = np.where(targets == 0, 0 if shape else 1, targets)
+    rng = np.random.default_rng(3)
+    weight = rng.random(5) + 0.1 if weighted else None
+    dout = np.asarray(rng.standard_normal(shape if reduction == "none" else ()))
+    theirs = torch.tensor(logits, requires_grad=True)
+    capped = theirs if softcap is None else softcap * torch.tanh(theirs / softcap)
+    loss = F.cross_entropy(
+        capped.reshape(-1, 5),
+        tensor(targets).reshape(-1),
+        None if weight is None else torch.tensor(weight),
+        label_smoothing=label_smoothing,
+        ignore_index=0,
+        reduction=reduction,
+    ).reshape(dout.shape)
+    (expected,) = torch.autograd.grad(loss, theirs, torch.tensor(dout))
+    options = {
+        "label_smoothing": label_smoothing,
+        "ignore_index": 0,
+        "reduction": reduction,
+        "softcap": softcap,
+    }
+    found = qt.cross_entropy(
+        theirs, tensor(targets), weight=None if weight is None else torch.tensor(weight), **options
+    )
+    close(found.detach(), loss.detach())
+    close(qn.cross_entropy(logits, targets, weight=weight, **options), loss.detach())
+    gradient = qn.cross_entropy_backward(dout, logits, targets, weight=weight, **options)
+    close(gradient, expected)
+    total = lambda: (dout * qn.cross_entropy(logits, targets, weight=weight, **options)).sum()  # noqa: E731 (as told)
+    matches_differences(gradient, total, logits)
+
+
+@pytest.mark.parametrize(("room", "to"), ROOMS)
+def test_a_weighted_mean_by_hand(room, to):
+    """Two targets that cost ln 2 and ln 4, of weight 3 and 1: (3 ln 2 + ln 4) / 4."""
+    logits = to(np.log([[0.5, 0.5], [0.75, 0.25]]))
+    targets, weight = to(np.array([0, 1])), to(np.array([3.0, 1.0]))
+    close(room.cross_entropy(logits, targets, weight=weight), 5 * math.log(2) / 4)
+    every = room.cross_entropy(logits, targets, weight=weight, reduction="none")
+    close(every, [3 * math.log(2), math.log(4)])
+
+
+@pytest.mark.parametrize(("room", "to"), ROOMS)
+def test_where_nothing_counts_there_is_a_sum_and_no_mean(room, to):
+    logits, targets = np.ones((2, 5)), np.zeros(2, int)
+    for reduction, expected in (("sum", 0), ("none", [0, 0])):
+        found = room.cross_entropy(to(logits), to(targets), ignore_index=0, reduction=reduction)
+        close(found, expected)
+    options = {"ignore_index": 0, "reduction": "sum"}
+    assert not qn.cross_entropy_backward(1.0, logits, targets, **options).any()
+
+
+def test_a_gradient_for_each_target_or_for_one_loss():
+    logits, targets = make()
+    with pytest.raises(ValueError, match="dout must be one number, as the loss is"):
+        qn.cross_entropy_backward(np.ones((2, 3)), logits, targets, reduction="sum")
+    with pytest.raises(ValueError, match=r"dout must be like the output = \(2, 3\), got \(\)"):
+        qn.cross_entropy_backward(1.0, logits, targets, reduction="none")
+
+
 def test_torch_compiles_the_loss_whole():
     logits, targets = map(tensor, make(ignore_index=0))
     compiled = torch.compile(qt.cross_entropy, backend="aot_eager", fullgraph=True)
@@ -138,8 +208,10 @@ def test_the_rooms_agree_or_refuse_in_the_same_words(data):
     count = math.prod(other)
     targets = np.array(data.draw(st.lists(words, min_size=count, max_size=count)), int)
     options = {
-        "label_smoothing": data.draw(st.sampled_from([0.0, 0.1, 1.0])),
+        "label_smoothing": data.draw(st.sampled_from([0.0, 0.1, 1.0, 1.1])),
         "ignore_index": data.draw(st.sampled_from([None, 0, 3])),
+        "reduction": data.draw(st.sampled_from(["mean", "sum", "none"])),
+        "softcap": data.draw(st.sampled_from([None, 2.5])),
     }
     said = []
     for param in ROOMS:

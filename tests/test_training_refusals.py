@@ -15,6 +15,10 @@ def loss(logits=LOGITS, targets=TARGETS, **options):
     return lambda room, to: room.cross_entropy(to(logits), to(targets), **options)
 
 
+def weighted(weight):
+    return lambda room, to: room.cross_entropy(to(LOGITS), to(TARGETS), weight=to(weight))
+
+
 def adam(**constants):
     return lambda room, to: room.Adam(room.Linear(2, 3), **constants)
 
@@ -42,11 +46,22 @@ REFUSED = [
     (loss(LOGITS[..., :0]), "cross_entropy: logits must be (..., V), got (2, 3, 0): "
      "one score for each word of the vocabulary"),
     (loss(LOGITS > 0), "cross_entropy: logits must be a float array, got bool: convert it first"),
+    (loss(label_smoothing=1.1), "cross_entropy: label_smoothing must be at most 1, got 1.1: "
+     "0 smooths nothing, 1 leaves nothing of the target"),
     *(
-        (loss(label_smoothing=value), "cross_entropy: label_smoothing must be a number in [0, 1), "
-         f"got {value!r}: 0 smooths nothing")
-        for value in (1, -0.1, "0.1", math.nan)
+        (loss(label_smoothing=value), "cross_entropy: label_smoothing must be a number of at least "
+         f"0, got {value!r}")
+        for value in (-0.1, "0.1", math.nan)
     ),
+    (loss(reduction="max"), "cross_entropy: reduction must be one of 'mean', 'sum', 'none', "
+     "got 'max'"),
+    (loss(softcap=0), "cross_entropy: softcap must be a number above 0, got 0"),
+    (weighted(np.ones(4)), "cross_entropy: weight must be (V,) = (5,), got (4,): one weight for "
+     "each word of the vocabulary"),
+    (weighted(np.ones(5, np.float32)), "cross_entropy: weight must be float64 as logits is, got "
+     "float32: convert it"),
+    (weighted(np.zeros(5)), "cross_entropy: weight[targets] must not sum to 0, got no mean: "
+     "leave this batch out, or take reduction='sum'"),
     (adam(lr=-1), "Adam: lr must be a number of at least 0, got -1"),
     (adam(lr=math.nan), "Adam: lr must be a number of at least 0, got nan"),
     (adam(betas=(0.9, 1.0)), "Adam: betas[1] must be a number in [0, 1), got 1.0: "

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from qkv.shapes.core import Array, check_floats, check_shape, kind, listed
-from qkv.shapes.layers import check_count, check_share, check_state
+from qkv.shapes.layers import check_choice, check_count, check_share, check_state
 
 
 def check_number(
@@ -26,8 +26,19 @@ def check_schedule(call: str, step: int, steps: int, warmup: int) -> None:
             raise ValueError(f"{call}: {name} must be at most steps = {steps}, got {value}")
 
 
-def check_targets(call: str, logits: Array, targets: Array, label_smoothing: float) -> None:
-    """Refuse logits and targets that do not fit, and a smoothing that is no share."""
+REDUCTIONS = ("mean", "sum", "none")
+
+
+def check_targets(
+    call: str,
+    logits: Array,
+    targets: Array,
+    label_smoothing: float,
+    weight: Array | None,
+    reduction: str,
+    softcap: float | None,
+) -> None:
+    """Refuse logits, targets and class weights that do not fit, and options out of range."""
     check_floats(call, logits=logits)
     if not logits.shape or not logits.shape[-1]:
         mend = "one score for each word of the vocabulary"
@@ -37,7 +48,19 @@ def check_targets(call: str, logits: Array, targets: Array, label_smoothing: flo
         raise ValueError(f"{call}: targets must be an integer array, got {kind(targets)}: {mend}")
     mend = "one target for each row of logits"
     check_shape(call, "targets", targets, ("like logits but V",), tuple(logits.shape[:-1]), mend)
-    check_share(call, "label_smoothing", label_smoothing, "0 smooths nothing")
+    check_number(call, "label_smoothing", label_smoothing)
+    if label_smoothing > 1:
+        mend = "0 smooths nothing, 1 leaves nothing of the target"
+        raise ValueError(
+            f"{call}: label_smoothing must be at most 1, got {label_smoothing!r}: {mend}"
+        )
+    check_choice(call, "reduction", reduction, REDUCTIONS)
+    if softcap is not None:
+        check_number(call, "softcap", softcap, above=True)
+    if weight is not None:
+        check_floats(call, logits=logits, weight=weight)
+        mend = "one weight for each word of the vocabulary"
+        check_shape(call, "weight", weight, ("V",), (logits.shape[-1],), mend)
 
 
 def check_target(call: str, target: int, at: tuple[int, ...], V: int) -> None:
@@ -56,6 +79,13 @@ def check_counted(call: str, counted: int, targets: Array, ignore_index: int | N
         words = f"are all ignore_index = {ignore_index}" if math.prod(targets.shape) else "are none"
         mend = "leave this batch out"
         raise ValueError(f"{call}: targets {came} {words}, so that no mean exists: {mend}")
+
+
+def check_total(call: str, total: float) -> None:
+    """Refuse class weights whose sum over the targets is 0: the mean would be 0 / 0."""
+    if total == 0:
+        mend = "leave this batch out, or take reduction='sum'"
+        raise ValueError(f"{call}: weight[targets] must not sum to 0, got no mean: {mend}")
 
 
 def check_loss_gradient(call: str, dout: Any) -> None:

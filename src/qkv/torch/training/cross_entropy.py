@@ -1,10 +1,15 @@
-"""The loss: how surprised the model is by the word that came."""
+"""The loss: how improbable the model held the word that came."""
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from qkv.shapes import check_counted, check_target, check_targets
+from qkv.shapes import (
+    check_counted,
+    check_target,
+    check_targets,
+    check_total,
+)
 
 __all__ = ["cross_entropy"]
 
@@ -15,35 +20,58 @@ def cross_entropy(
     *,
     label_smoothing: float = 0.0,
     ignore_index: int | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    softcap: float | None = None,
 ) -> Tensor:
-    """Average the surprise over the targets that count: −Σ q log softmax(logits).
+    """The loss of each target that counts, −Σ q log softmax(logits), and of them all the average.
 
     q puts 1 − ε on the target and spreads ε over all V words, the target among them: ε / V each.
+    With class weights w it is −Σ q w log softmax(logits), and the average that of w[targets]:
+    Σ loss / Σ w[targets].
 
     Args:
         logits: (..., V) scores before softmax.
         targets: (...) the words that came, integers in [0, V).
-        label_smoothing: ε in [0, 1).
+        label_smoothing: ε in [0, 1].
         ignore_index: targets of this value, such as padding, do not count; None counts all.
+        weight: (V,) class weights, one for each word; None is 1 for all.
+        reduction: "mean"; "sum"; or "none", the loss of each target, 0 where it does not count.
+        softcap: cap the logits softly, softcap · tanh(logits / softcap); None leaves them.
     Returns:
-        One number, of the dtype of the logits.
+        One number, or (...) with "none", of the dtype of the logits.
     Raises:
-        ValueError: shapes do not fit, a target is no word (its place is named), or none counts.
+        ValueError: shapes do not fit, a target is no word (its place is named), or none counts, so
+            that there is no mean.
             While torch compiles, only shapes are looked at.
-    Source: Szegedy et al. 2016, section 7, in PyTorch's convention of ε / V.
+    Source: Szegedy et al. 2016, section 7, in PyTorch's convention of ε / V; softcap: Gemma Team
+        2024, section 2.
     """
-    check_targets("cross_entropy", logits, targets, label_smoothing)
+    call = "cross_entropy"
+    check_targets(call, logits, targets, label_smoothing, weight, reduction, softcap)
     if not torch.compiler.is_compiling():
-        _check_words("cross_entropy", targets, logits.shape[-1], ignore_index)
-    return F.cross_entropy(
+        _check_words(call, targets, logits.shape[-1], ignore_index, weight, reduction)
+    if softcap is not None:
+        logits = softcap * torch.tanh(logits / softcap)  # (..., V)
+    loss = F.cross_entropy(
         logits.reshape(-1, logits.shape[-1]),  # (N, V)
         targets.reshape(-1).long(),  # (N,)
+        weight,
         label_smoothing=label_smoothing,
         ignore_index=-1 if ignore_index is None else ignore_index,  # no word is −1
+        reduction=reduction,
     )
+    return loss.reshape(targets.shape) if reduction == "none" else loss
 
 
-def _check_words(call: str, targets: Tensor, V: int, ignore_index: int | None) -> None:
+def _check_words(
+    call: str,
+    targets: Tensor,
+    V: int,
+    ignore_index: int | None,
+    weight: Tensor | None,
+    reduction: str,
+) -> None:
     """Refuse what the loss has no value for."""
     counted = torch.ones_like(targets, dtype=torch.bool)
     if ignore_index is not None:
@@ -52,4 +80,7 @@ def _check_words(call: str, targets: Tensor, V: int, ignore_index: int | None) -
     if len(wrong):
         at = tuple(wrong[0].tolist())
         check_target(call, int(targets[at]), at, V)
-    check_counted(call, int(counted.sum()), targets, ignore_index)
+    if reduction == "mean":
+        check_counted(call, int(counted.sum()), targets, ignore_index)
+        if weight is not None:
+            check_total(call, float(weight[targets[counted].long()].sum()))
