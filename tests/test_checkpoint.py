@@ -1,5 +1,6 @@
 """A checkpoint in its folder: whole or not there, the same on its return; nothing in it runs."""
 
+import dataclasses
 import errno
 import hashlib
 import json
@@ -67,6 +68,32 @@ def test_a_checkpoint_comes_back(tmp_path):
     found = Checkpoint.load(str(tmp_path / "run"))
     assert found.optimizer is None
     assert found.facts == facts
+
+
+OPTIONS = {
+    "activation": "gelu_tanh",
+    "norm_eps": 0.125,
+    "bias": False,
+    "feed_forward_bias": False,
+    "norm_bias": False,
+    "causal": False,
+}
+
+
+def test_options_come_back_and_a_file_from_before_them_means_what_it_meant(tmp_path):
+    changed = dataclasses.replace(CONFIG, **OPTIONS)
+    saved = make(config=changed)
+    saved.save(tmp_path / "last.json")
+    same(Checkpoint.load(tmp_path), saved)
+    assert not any(name.endswith(".bias") for name in saved.parameters)
+    make().save(tmp_path / "last.json")
+    content = json.loads((tmp_path / "last.json").read_text())
+    for name in ("norm_eps", "feed_forward_bias", "norm_bias", "causal"):
+        del content["model"][name]
+    (tmp_path / "last.json").write_text(json.dumps(content))
+    found = Checkpoint.load(tmp_path)
+    assert found.config == CONFIG
+    qn.Transformer(found.config).load_state_dict(found.parameters)
 
 
 def test_its_model_says_the_same_in_both_rooms(tmp_path):

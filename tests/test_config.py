@@ -42,7 +42,7 @@ def test_the_smallest_gpt_2():
         n_heads=12,
         d_ff=3072,
         n_layers=12,
-        activation="gelu",
+        activation="gelu_tanh",
         placement="pre",
         positions="learned",
         max_len=1024,
@@ -84,7 +84,7 @@ def configurations(draw):
         d_ff=draw(st.integers(1, 9)),
         n_layers=draw(st.integers(1, 3)),
         n_decoder_layers=one_of(None, 1, 2) if beside else None,
-        activation=one_of("relu", "gelu", "swiglu"),
+        activation=one_of("relu", "gelu", "gelu_tanh", "swiglu"),
         norm=one_of("layer", "rms"),
         placement=one_of("post", "pre"),
         final_norm=one_of(None, True, False),
@@ -93,6 +93,9 @@ def configurations(draw):
         tie=tie,
         bias=draw(st.booleans()),
         output_bias=draw(st.booleans()),
+        feed_forward_bias=draw(st.booleans()),
+        norm_bias=draw(st.booleans()),
+        causal=draw(st.booleans()),
         pad_id=one_of(None, 0),
     )
 
@@ -134,7 +137,13 @@ REFUSED = {
         "n_heads": 4,
     },
     "dropout must be a number in [0, 1), got 1: 0 leaves nothing out": {"dropout": 1},
-    "activation must be one of 'relu', 'gelu', 'swiglu', got 'tanh'": {"activation": "tanh"},
+    "activation must be one of 'relu', 'gelu', 'gelu_tanh', 'swiglu', got 'tanh'": {
+        "activation": "tanh"
+    },
+    "feed_forward_bias must be True or False, got 1": {"feed_forward_bias": 1},
+    "norm_bias must be True or False, got None": {"norm_bias": None},
+    "norm_eps must be a number above 0, got 0: 1e-5 is usual": {"norm_eps": 0},
+    "causal must be True or False, got 'bidirectional'": {"causal": "bidirectional"},
     "norm must be one of 'layer', 'rms', got 'batch'": {"norm": "batch"},
     "placement must be one of 'post', 'pre', got 'both'": {"placement": "both"},
     "positions must be one of 'sinusoidal', 'learned', 'rotary', 'alibi', 'none', got None": {

@@ -14,7 +14,7 @@ from rooms import ROOMS, close, tensor
 import qkv.numpy as qn
 import qkv.torch as qt
 
-ACTIVATIONS = ["relu", "gelu", "swiglu"]
+ACTIVATIONS = ["relu", "gelu", "gelu_tanh", "swiglu"]
 CALLS = [("relu", {}), ("silu", {}), ("gelu", {}), ("gelu", {"approximate": "tanh"})]
 SHAPES = [(2, 3, 5), (1, 1, 5), (5,), (2, 1, 3, 5)]
 
@@ -276,7 +276,7 @@ def test_the_rooms_agree_or_refuse_in_the_same_words(data):
         (lambda r, to: r.FeedForward(5, 0), "FeedForward: d_ff must be a whole number of at least"),
         (
             lambda r, to: r.FeedForward(5, 7, "swish"),
-            "FeedForward: activation must be one of 'relu', 'gelu', 'swiglu', got 'swish'",
+            "FeedForward: activation must be one of 'relu', 'gelu', 'gelu_tanh', 'swiglu', got",
         ),
         (
             lambda r, to: r.FeedForward(5, 7, dropout=1),

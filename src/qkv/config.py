@@ -6,6 +6,7 @@ from typing import Any
 from qkv.shapes import (
     check_choice,
     check_count,
+    check_eps,
     check_flags,
     check_room,
     check_share,
@@ -36,8 +37,9 @@ class TransformerConfig:
         n_decoder_layers: layers of the decoder; None means n_layers.
         dropout: on what each sub-layer adds, and on the sum of embedding and position; not on the
             weights of attention, nor inside the feed-forward part, where the paper has none.
-        activation: "relu", "gelu" or "swiglu".
+        activation: "relu", "gelu", "gelu_tanh" (an approximation, as in GPT-2) or "swiglu".
         norm: "layer" or "rms".
+        norm_eps: ε of each norm.
         placement: "post", the paper's, or "pre".
         final_norm: one more norm at the end of each stack; None means only where placement is
             "pre", which leaves the last sum without one.
@@ -48,9 +50,13 @@ class TransformerConfig:
         tie: "none" of the tables is shared; "target": its embedding is the output projection too;
             "all": the source's embedding as well, which needs one vocabulary.
         bias: in the projections of attention.
+        feed_forward_bias: in the projections of the feed-forward part.
+        norm_bias: in each layer norm; an RMS norm has none.
         output_bias: one more number for each token of the target, added to its scores.
         scale_embedding: multiply embeddings by √d_model.
         pad_id: the token that fills short texts up at their end; None for none.
+        causal: each token of the decoder attends to itself and to those before it. False lets it
+            attend to those after it too, as BERT does: such a model cannot write token by token.
     Raises:
         ValueError: something is of the wrong kind, or two things do not go together.
     Source: Vaswani et al. 2017, table 3.
@@ -79,6 +85,10 @@ class TransformerConfig:
     output_bias: bool = False
     scale_embedding: bool = True
     pad_id: int | None = None
+    norm_eps: float = 1e-5
+    feed_forward_bias: bool = True
+    norm_bias: bool = True
+    causal: bool = True
 
     def __post_init__(self) -> None:
         call = "TransformerConfig"
@@ -95,6 +105,9 @@ class TransformerConfig:
         check_choice(call, "tie", self.tie, TIES)
         check_share(call, "dropout", self.dropout, "0 leaves nothing out")
         check_flags(call, bias=self.bias, output_bias=self.output_bias)
+        check_flags(call, feed_forward_bias=self.feed_forward_bias, norm_bias=self.norm_bias)
+        check_flags(call, causal=self.causal)
+        check_eps(call, self.norm_eps, "norm_eps")
         check_flags(call, scale_embedding=self.scale_embedding, final_norm=self.ends_in_norm)
         check_room(call, self.positions, d_k)
         check_tables(call, self.tie, self.vocab_size, self.target_vocab_size, self.pad_id)
@@ -119,6 +132,7 @@ class TransformerConfig:
         """What each layer of the model takes."""
         names = ["d_model", "n_heads", "d_ff", "dropout", "activation", "norm", "placement"]
         names += ["bias", "d_k", "d_v", "n_kv_heads"]
+        names += ["norm_eps", "feed_forward_bias", "norm_bias"]
         options = {name: getattr(self, name) for name in names}
         return {**options, "rotary": self.positions == "rotary"}
 
@@ -136,7 +150,7 @@ def parameter_count(config: TransformerConfig, model: str = "encoder-decoder") -
     """
     check_choice("parameter_count", "model", model, MODELS)
     d, words = config.d_model, config.target_vocabulary
-    norm = d if config.norm == "rms" else 2 * d
+    norm = 2 * d if config.norm == "layer" and config.norm_bias else d
     decoder = _attention(config) + norm + _feed_forward(config) + norm
     tables = words * d * (2 if config.tie == "none" else 1)
     if config.output_bias:
@@ -168,4 +182,5 @@ def _feed_forward(config: TransformerConfig) -> int:
     """Up, a gate beside it for "swiglu", and down again, with their biases."""
     up = 2 if config.activation == "swiglu" else 1
     d, d_ff = config.d_model, config.d_ff
-    return up * (d * d_ff + d_ff) + d_ff * d + d
+    weights = (up + 1) * d * d_ff
+    return weights + up * d_ff + d if config.feed_forward_bias else weights

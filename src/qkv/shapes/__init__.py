@@ -97,6 +97,7 @@ from qkv.shapes.training import (
     check_total,
 )
 from qkv.shapes.transformer import (
+    check_caches,
     check_decoder_only,
     check_flags,
     check_longer,
@@ -120,6 +121,7 @@ __all__ = [
     "check_attention",
     "check_axis",
     "check_beams",
+    "check_caches",
     "check_causal",
     "check_checkpoints",
     "check_choice",

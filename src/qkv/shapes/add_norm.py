@@ -7,10 +7,10 @@ PLACEMENTS = ("post", "pre")
 NORMS = ("layer", "rms")
 
 
-def check_eps(call: str, eps: float) -> None:
+def check_eps(call: str, eps: float, name: str = "eps") -> None:
     """Refuse what would divide the same number repeated, which has no variance, by zero."""
     if isinstance(eps, bool) or not isinstance(eps, int | float) or not eps > 0:
-        raise ValueError(f"{call}: eps must be a number above 0, got {eps!r}: 1e-5 is usual")
+        raise ValueError(f"{call}: {name} must be a number above 0, got {eps!r}: 1e-5 is usual")
 
 
 def check_norm(call: str, x: Array, eps: float, **parameters: Array) -> None:

@@ -3,8 +3,9 @@
 from qkv.shapes.core import Array, check_floats
 from qkv.shapes.layers import check_choice, check_count, check_share
 
-ACTIVATIONS = ("relu", "gelu", "swiglu")
+ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "swiglu")
 APPROXIMATIONS = ("none", "tanh")
+APPROXIMATE = {"gelu": "none", "gelu_tanh": "tanh"}  # what `gelu` takes for each activation
 
 
 def check_gelu(call: str, x: Array, approximate: str) -> None:

@@ -110,8 +110,18 @@ def check_source_mask(call: str, mask: Array | None, source: Array) -> None:
         )
 
 
-def check_start(call: str, training: bool) -> None:
-    """Refuse to decode with a model that is still learning."""
+def check_caches(call: str, causal: bool, caches: object) -> None:
+    """Refuse to go on from tokens that would have to attend to the new ones."""
+    if caches is not None and not causal:
+        mend = "what is held of a token cannot know the tokens after it: pass the whole text"
+        raise ValueError(f"{call}: caches must be None with causal=False: {mend}")
+
+
+def check_start(call: str, training: bool, causal: bool) -> None:
+    """Refuse to decode with a model that is still learning, or that looks ahead."""
+    if not causal:
+        mend = "each token has seen those after it, which are not there yet"
+        raise ValueError(f"{call}: the configuration must have causal=True, got False: {mend}")
     if training:
         mend = "nothing is learnt while decoding: call eval() first"
         raise ValueError(f"{call}: the model must be in eval mode: {mend}")

@@ -17,14 +17,15 @@ __all__ = [
 ]
 
 
-def layer_norm(x: Floats, weight: Floats, bias: Floats, eps: float = 1e-5) -> Floats:
+def layer_norm(x: Floats, weight: Floats, bias: Floats | None = None, eps: float = 1e-5) -> Floats:
     """Give each vector mean 0 and variance 1: (x − mean) / √(variance + ε) · weight + bias.
 
     The variance is the biased one, Σ (x − mean)² / d_model.
 
     Args:
         x: (..., d_model).
-        weight, bias: (d_model,).
+        weight: (d_model,).
+        bias: (d_model,), or None.
         eps: ε, which keeps a vector of equal numbers from dividing by zero.
     Returns:
         Shaped and typed like x; half precision is computed in float32.
@@ -32,9 +33,11 @@ def layer_norm(x: Floats, weight: Floats, bias: Floats, eps: float = 1e-5) -> Fl
         ValueError: x, weight, bias or eps do not fit together.
     Source: Ba, Kiros and Hinton 2016, eq. 4.
     """
-    check_norm("layer_norm", x, eps, weight=weight, bias=bias)
+    parameters = {"weight": weight} if bias is None else {"weight": weight, "bias": bias}
+    check_norm("layer_norm", x, eps, **parameters)
     normal, _ = _standardised(x, eps)  # (..., d_model)
-    return (normal * weight + bias).astype(x.dtype, copy=False)
+    out = normal * weight if bias is None else normal * weight + bias
+    return out.astype(x.dtype, copy=False)
 
 
 def _standardised(x: Floats, eps: float) -> tuple[Floats, Floats]:
@@ -133,24 +136,33 @@ class LayerNorm(Layer):
     Args:
         d_model: width of the vectors.
         eps: ε, inside the root.
+        bias: add one.
         dtype: of the parameters, and so of what the layer takes.
     Raises:
         ValueError: d_model is no positive whole number, or eps is not above 0.
     """
 
-    def __init__(self, d_model: int, eps: float = 1e-5, *, dtype: DTypeLike = np.float32) -> None:
+    def __init__(
+        self,
+        d_model: int,
+        eps: float = 1e-5,
+        bias: bool = True,
+        *,
+        dtype: DTypeLike = np.float32,
+    ) -> None:
         super().__init__()
         check_count("LayerNorm", d_model=d_model)
         check_eps("LayerNorm", eps)
         self.eps = eps
         self.add("weight", np.ones(d_model, dtype))
-        self.add("bias", np.zeros(d_model, dtype))
+        if bias:
+            self.add("bias", np.zeros(d_model, dtype))
 
     def __call__(self, x: Floats) -> Floats:
         """x: (..., d_model) -> the same shape."""
         check_input("LayerNorm", x, "d_model", self.params["weight"])
         self.save(x)
-        return layer_norm(x, self.params["weight"], self.params["bias"], self.eps)
+        return layer_norm(x, self.params["weight"], self.params.get("bias"), self.eps)
 
     def backward(self, dout: Floats) -> Floats:
         """dout: (..., d_model) -> dx; adds to the gradients of weight and bias."""
@@ -158,7 +170,8 @@ class LayerNorm(Layer):
         check_gradient_of("LayerNorm.backward", dout, x.shape)
         dx, dweight, dbias = layer_norm_backward(dout, x, self.params["weight"], self.eps)
         self.grads["weight"] += dweight
-        self.grads["bias"] += dbias
+        if "bias" in self.params:
+            self.grads["bias"] += dbias
         return dx
 
 
@@ -193,3 +206,12 @@ class RMSNorm(Layer):
         dx, dweight = rms_norm_backward(dout, x, self.params["weight"], self.eps)
         self.grads["weight"] += dweight
         return dx
+
+
+def make_norm(
+    norm: str, d_model: int, eps: float, bias: bool, *, dtype: DTypeLike
+) -> LayerNorm | RMSNorm:
+    """A norm by its name, "layer" or "rms"; the latter has no bias."""
+    if norm == "layer":
+        return LayerNorm(d_model, eps, bias, dtype=dtype)
+    return RMSNorm(d_model, eps, dtype=dtype)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import DTypeLike
 
-from qkv.numpy.add_norm.norms import LayerNorm, RMSNorm
+from qkv.numpy.add_norm.norms import make_norm
 from qkv.numpy.attention.softmax import Floats
 from qkv.numpy.dropout import Dropout
 from qkv.numpy.layer import Layer
@@ -26,6 +26,7 @@ class AddNorm(Layer):
         dropout: the share of the sub-layer's output that is left out while training.
         norm: "layer" or "rms".
         eps: of the norm.
+        bias: in a layer norm; an RMS norm has none.
         rng: draws what dropout keeps; None is a generator of its own.
         dtype: of the parameters, and so of what the layer takes.
     Raises:
@@ -40,6 +41,7 @@ class AddNorm(Layer):
         dropout: float = 0.0,
         norm: str = "layer",
         eps: float = 1e-5,
+        bias: bool = True,
         *,
         rng: np.random.Generator | None = None,
         dtype: DTypeLike = np.float32,
@@ -47,8 +49,7 @@ class AddNorm(Layer):
         super().__init__()
         check_add_norm(d_model, placement, dropout, norm)
         self.placement = placement
-        make = LayerNorm if norm == "layer" else RMSNorm
-        self.norm = make(d_model, eps, dtype=dtype)
+        self.norm = make_norm(norm, d_model, eps, bias, dtype=dtype)
         self.dropout = Dropout(dropout, rng=rng)
 
     def __call__(self, x: Floats, sublayer: Callable[[Floats], Floats]) -> Floats:

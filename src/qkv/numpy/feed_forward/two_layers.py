@@ -16,6 +16,7 @@ from qkv.numpy.feed_forward.activations import (
 from qkv.numpy.layer import Layer
 from qkv.numpy.linear import Linear
 from qkv.shapes import check_feed_forward, check_gradient_of, check_input
+from qkv.shapes.feed_forward import APPROXIMATE
 
 __all__ = ["FeedForward"]
 
@@ -23,13 +24,14 @@ __all__ = ["FeedForward"]
 class FeedForward(Layer):
     """Widen each vector to d_ff, bend it, and narrow it again.
 
-    "relu", as in the paper, and "gelu": activation(x W_1 + b_1) W_2 + b_2.
+    "relu", as in the paper, "gelu" and its approximation "gelu_tanh", as in GPT-2:
+    activation(x W_1 + b_1) W_2 + b_2.
     "swiglu": (silu(x W_gate + b_gate) · (x W_1 + b_1)) W_2 + b_2, with a third matrix.
 
     Args:
         d_model: width of the vectors.
         d_ff: width between the projections.
-        activation: "relu", "gelu" or "swiglu".
+        activation: "relu", "gelu", "gelu_tanh" or "swiglu".
         bias: add one after each projection.
         dropout: the share of the d_ff numbers that is left out while training.
         rng: draws the weights, and what dropout keeps; None is a generator of its own.
@@ -71,7 +73,7 @@ class FeedForward(Layer):
             bent: Floats = silu(gate) * hidden
         else:
             self.save(x.shape, hidden, None)
-            bent = relu(hidden) if self.activation == "relu" else gelu(hidden)
+            bent = self._bent(hidden)
         return self.w_2(self.dropout(bent))  # (..., d_model)
 
     def backward(self, dout: Floats) -> Floats:
@@ -82,5 +84,13 @@ class FeedForward(Layer):
         if self.activation == "swiglu":
             dx = self.w_gate.backward(silu_backward(dbent * hidden, gate))  # (..., d_model)
             return dx + self.w_1.backward(dbent * silu(gate))
-        bend_back = relu_backward if self.activation == "relu" else gelu_backward
-        return self.w_1.backward(bend_back(dbent, hidden))  # (..., d_model)
+        if self.activation == "relu":
+            dhidden = relu_backward(dbent, hidden)  # (..., d_ff)
+        else:
+            dhidden = gelu_backward(dbent, hidden, approximate=APPROXIMATE[self.activation])
+        return self.w_1.backward(dhidden)  # (..., d_model)
+
+    def _bent(self, hidden: Floats) -> Floats:
+        if self.activation == "relu":
+            return relu(hidden)
+        return gelu(hidden, approximate=APPROXIMATE[self.activation])

@@ -6,6 +6,7 @@ from numpy.typing import DTypeLike
 
 from qkv.config import TransformerConfig
 from qkv.numpy.add_norm import LayerNorm, RMSNorm
+from qkv.numpy.add_norm.norms import make_norm
 from qkv.numpy.embedding import Embedding
 from qkv.numpy.linear import Linear
 from qkv.numpy.transformer.decoder import Decoder
@@ -32,6 +33,7 @@ def make_decoder(
     config: TransformerConfig, n_layers: int, cross_attention: bool = True, **own: Any
 ) -> Decoder:
     options = {**config.layer_options, "cross_attention": cross_attention, **own}
+    options["causal"] = config.causal
     layers = [DecoderLayer(**options) for _ in range(n_layers)]
     return Decoder(layers, _last_norm(config, own["dtype"]))
 
@@ -46,5 +48,4 @@ def make_output(config: TransformerConfig, table: Embedding, **own: Any) -> Line
 def _last_norm(config: TransformerConfig, dtype: DTypeLike) -> LayerNorm | RMSNorm | None:
     if not config.ends_in_norm:
         return None
-    norm = LayerNorm if config.norm == "layer" else RMSNorm
-    return norm(config.d_model, dtype=dtype)
+    return make_norm(config.norm, config.d_model, config.norm_eps, config.norm_bias, dtype=dtype)

@@ -11,7 +11,7 @@ from qkv.numpy.masks import Bools
 from qkv.numpy.multi_head import MultiHeadAttention
 from qkv.numpy.transformer.caches import LayerCaches
 from qkv.numpy.transformer.weights import Weights, gather
-from qkv.shapes import check_memory
+from qkv.shapes import check_caches, check_flags, check_memory
 
 __all__ = ["DecoderLayer"]
 
@@ -23,13 +23,17 @@ class DecoderLayer(Layer):
         d_model, n_heads, d_ff: widths and number of heads.
         dropout: the share of what each sub-layer adds that is left out while training. The weights
             of attention and the inside of the feed-forward part have none, as in the paper.
-        activation: "relu", "gelu" or "swiglu".
+        activation: "relu", "gelu", "gelu_tanh" or "swiglu".
         norm: "layer" or "rms".
         placement: "post" or "pre".
         bias: in the projections of attention.
         cross_attention: False leaves out the attention to a memory, as models of one text do.
         d_k, d_v, n_kv_heads: as `MultiHeadAttention` takes them, for both attentions.
         rotary: turn queries and keys of self-attention by their positions.
+        norm_eps: ε of each norm.
+        feed_forward_bias, norm_bias: in the feed-forward part, and in each layer norm.
+        causal: each token attends to itself and to those before it; False lets it attend to those
+            after it too, but for a mask.
         rng: draws the parameters, and what dropout keeps; None is a generator of its own.
         dtype: of the parameters, and so of what the layer takes.
     Raises:
@@ -53,12 +57,18 @@ class DecoderLayer(Layer):
         d_v: int | None = None,
         n_kv_heads: int | None = None,
         rotary: bool = False,
+        norm_eps: float = 1e-5,
+        feed_forward_bias: bool = True,
+        norm_bias: bool = True,
+        causal: bool = True,
         rng: np.random.Generator | None = None,
         dtype: DTypeLike = np.float32,
     ) -> None:
         super().__init__()
+        check_flags("DecoderLayer", causal=causal)
+        self.causal = causal
         rng = rng or np.random.default_rng()
-        around = d_model, placement, dropout, norm
+        around = d_model, placement, dropout, norm, norm_eps, norm_bias
         heads = d_model, n_heads, d_k, d_v, bias
         self.self_attention = MultiHeadAttention(
             *heads, n_kv_heads=n_kv_heads, rotary=rotary, rng=rng, dtype=dtype
@@ -70,7 +80,9 @@ class DecoderLayer(Layer):
                 *heads, n_kv_heads=n_kv_heads, rng=rng, dtype=dtype
             )
             self.cross_attention_add_norm = AddNorm(*around, rng=rng, dtype=dtype)
-        self.feed_forward = FeedForward(d_model, d_ff, activation, rng=rng, dtype=dtype)
+        self.feed_forward = FeedForward(
+            d_model, d_ff, activation, feed_forward_bias, rng=rng, dtype=dtype
+        )
         self.feed_forward_add_norm = AddNorm(*around, rng=rng, dtype=dtype)
 
     def __call__(
@@ -89,7 +101,7 @@ class DecoderLayer(Layer):
         Args:
             x: (B, T, d_model).
             memory: (B, S, d_model), what the encoder gave; None without cross-attention.
-            mask: bool, broadcast to (B, H, T, T); True = may attend, if it does not come later.
+            mask: bool, broadcast to (B, H, T, T); True = may attend, if causality allows it.
             memory_mask: bool, broadcast to (B, H, T, S); True = may attend.
             bias: float, broadcast to (B, H, T, T); added to the scores of self-attention.
             weights: a dict to put "self_attention", (B, H, T, T), and "cross_attention",
@@ -99,15 +111,17 @@ class DecoderLayer(Layer):
         Returns:
             (B, T, d_model).
         Raises:
-            ValueError: memory is missing, or there is nothing to attend to it.
+            ValueError: memory is missing, or there is nothing to attend to it; or there are caches
+                and the layer is not causal.
         """
         check_memory("DecoderLayer", self.cross_attention is not None, memory)
+        check_caches("DecoderLayer", self.causal, caches)
         needed = weights is not None
 
         def look_back(x: Floats) -> Floats:
             cache = None if caches is None else caches.self_attention
             out, seen = self.self_attention(
-                x, mask=mask, bias=bias, causal=True, need_weights=needed, cache=cache
+                x, mask=mask, bias=bias, causal=self.causal, need_weights=needed, cache=cache
             )
             gather(weights, "self_attention", seen)
             return out

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 from qkv.config import TransformerConfig
 from qkv.numpy.attention.softmax import Floats
 from qkv.numpy.layer import Layer
-from qkv.numpy.masks import Bools
+from qkv.numpy.masks import Bools, combine_masks, padding_mask
 from qkv.numpy.positional import Ints
 from qkv.numpy.transformer.build import make_decoder, make_embedding, make_output
 from qkv.numpy.transformer.caches import LayerCaches
@@ -62,7 +62,8 @@ class DecoderOnly(Layer):
         """Score each next token, all of them at once.
 
         Args:
-            ids: (B, T) token ids, padded at the end: what comes later is seen by no word.
+            ids: (B, T) token ids, padded at the end: what comes later is seen by no word. Where the
+                configuration lets it be seen, padding is hidden.
             mask: bool, broadcast to (B, H, T, T); besides that none looks ahead.
             weights: a dict to put the weights of each head into, under the name of its attention,
                 such as "decoder.layers.0.self_attention": (B, H, T, T).
@@ -74,6 +75,8 @@ class DecoderOnly(Layer):
             ValueError: ids or mask do not fit; an id that is no token is named with its place.
         """
         check_text("DecoderOnly", "ids", ids)
+        if not self.config.causal and self.config.pad_id is not None:
+            mask = combine_masks(padding_mask(ids, self.config.pad_id), mask)
         own, past = empty(weights), 0 if caches is None else caches[0].self_attention.length
         x, bias = self.inputs(self.embedding(ids), past)  # (B, T, d_model)
         x = self.decoder(x, mask=mask, bias=bias, weights=own, caches=caches)
@@ -89,7 +92,7 @@ class DecoderOnly(Layer):
         """Be ready to write token by token.
 
         Raises:
-            ValueError: the model is in training mode.
+            ValueError: the model is in training mode, or not causal.
         """
-        check_start("DecoderOnly.start", self.training)
+        check_start("DecoderOnly.start", self.training, self.config.causal)
         return DecodingState(self, len(self.decoder.layers))

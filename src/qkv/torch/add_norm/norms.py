@@ -15,14 +15,15 @@ __all__ = [
 ]
 
 
-def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def layer_norm(x: Tensor, weight: Tensor, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """Give each vector mean 0 and variance 1: (x − mean) / √(variance + ε) · weight + bias.
 
     The variance is the biased one, Σ (x − mean)² / d_model.
 
     Args:
         x: (..., d_model).
-        weight, bias: (d_model,).
+        weight: (d_model,).
+        bias: (d_model,), or None.
         eps: ε, which keeps a vector of equal numbers from dividing by zero.
     Returns:
         Shaped and typed like x; half precision is computed in float32.
@@ -30,11 +31,13 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Te
         ValueError: x, weight, bias or eps do not fit together.
     Source: Ba, Kiros and Hinton 2016, eq. 4.
     """
-    check_norm("layer_norm", x, eps, weight=weight, bias=bias)
+    parameters = {"weight": weight} if bias is None else {"weight": weight, "bias": bias}
+    check_norm("layer_norm", x, eps, **parameters)
     wide = _wide(x)
     centred = wide - wide.mean(-1, keepdim=True)  # (..., d_model)
     factor = torch.rsqrt((centred * centred).mean(-1, keepdim=True) + eps)  # (..., 1)
-    return (centred * factor * weight + bias).to(x.dtype)
+    out = centred * factor * weight  # (..., d_model)
+    return (out if bias is None else out + bias).to(x.dtype)
 
 
 def _wide(x: Tensor) -> Tensor:
@@ -67,6 +70,7 @@ class LayerNorm(nn.LayerNorm, Layer):
     Args:
         d_model: width of the vectors.
         eps: ε, inside the root.
+        bias: add one.
         dtype, device: of the parameters.
     Raises:
         ValueError: d_model is no positive whole number, or eps is not above 0.
@@ -76,13 +80,14 @@ class LayerNorm(nn.LayerNorm, Layer):
         self,
         d_model: int,
         eps: float = 1e-5,
+        bias: bool = True,
         *,
         dtype: torch.dtype | None = None,
         device: torch.device | str | None = None,
     ) -> None:
         check_count("LayerNorm", d_model=d_model)
         check_eps("LayerNorm", eps)
-        super().__init__(d_model, eps, device=device, dtype=dtype)
+        super().__init__(d_model, eps, bias=bias, device=device, dtype=dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., d_model) -> the same shape."""
@@ -118,3 +123,18 @@ class RMSNorm(nn.RMSNorm, Layer):
         check_layer_input("RMSNorm", x, "d_model", self.weight)
         # Under autocast x may be narrower than the weight, which the fused kernel does not take.
         return F.rms_norm(x, self.normalized_shape, self.weight.to(x.dtype), self.eps)
+
+
+def make_norm(
+    norm: str,
+    d_model: int,
+    eps: float,
+    bias: bool,
+    *,
+    dtype: torch.dtype | None,
+    device: torch.device | str | None,
+) -> LayerNorm | RMSNorm:
+    """A norm by its name, "layer" or "rms"; the latter has no bias."""
+    if norm == "layer":
+        return LayerNorm(d_model, eps, bias, dtype=dtype, device=device)
+    return RMSNorm(d_model, eps, dtype=dtype, device=device)

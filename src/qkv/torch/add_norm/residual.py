@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from qkv.shapes import check_add_norm, check_residual
-from qkv.torch.add_norm.norms import LayerNorm, RMSNorm
+from qkv.torch.add_norm.norms import make_norm
 from qkv.torch.dropout import Dropout
 from qkv.torch.layer import Layer, check_layer_input
 
@@ -25,6 +25,7 @@ class AddNorm(Layer):
         dropout: the share of the sub-layer's output that is left out while training.
         norm: "layer" or "rms".
         eps: of the norm.
+        bias: in a layer norm; an RMS norm has none.
         rng: draws what dropout keeps; None is torch's own generator.
         dtype, device: of the parameters.
     Raises:
@@ -39,6 +40,7 @@ class AddNorm(Layer):
         dropout: float = 0.0,
         norm: str = "layer",
         eps: float = 1e-5,
+        bias: bool = True,
         *,
         rng: torch.Generator | None = None,
         dtype: torch.dtype | None = None,
@@ -47,8 +49,7 @@ class AddNorm(Layer):
         super().__init__()
         check_add_norm(d_model, placement, dropout, norm)
         self.placement = placement
-        make = LayerNorm if norm == "layer" else RMSNorm
-        self.norm = make(d_model, eps, dtype=dtype, device=device)
+        self.norm = make_norm(norm, d_model, eps, bias, dtype=dtype, device=device)
         self.dropout = Dropout(dropout, rng=rng)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:

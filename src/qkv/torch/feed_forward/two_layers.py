@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from qkv.shapes import check_feed_forward
+from qkv.shapes.feed_forward import APPROXIMATE
 from qkv.torch.dropout import Dropout
 from qkv.torch.feed_forward.activations import gelu, relu, silu
 from qkv.torch.layer import Layer, check_layer_input
@@ -15,13 +16,14 @@ __all__ = ["FeedForward"]
 class FeedForward(Layer):
     """Widen each vector to d_ff, bend it, and narrow it again.
 
-    "relu", as in the paper, and "gelu": activation(x W_1 + b_1) W_2 + b_2.
+    "relu", as in the paper, "gelu" and its approximation "gelu_tanh", as in GPT-2:
+    activation(x W_1 + b_1) W_2 + b_2.
     "swiglu": (silu(x W_gate + b_gate) · (x W_1 + b_1)) W_2 + b_2, with a third matrix.
 
     Args:
         d_model: width of the vectors.
         d_ff: width between the projections.
-        activation: "relu", "gelu" or "swiglu".
+        activation: "relu", "gelu", "gelu_tanh" or "swiglu".
         bias: add one after each projection.
         dropout: the share of the d_ff numbers that is left out while training.
         rng: draws the weights, and what dropout keeps; None is torch's own generator.
@@ -59,7 +61,9 @@ class FeedForward(Layer):
         hidden = self.w_1(x)  # (..., d_ff)
         if self.activation == "swiglu":
             bent = silu(self.w_gate(x)) * hidden
+        elif self.activation == "relu":
+            bent = relu(hidden)
         else:
-            bent = relu(hidden) if self.activation == "relu" else gelu(hidden)
+            bent = gelu(hidden, approximate=APPROXIMATE[self.activation])
         out: Tensor = self.w_2(self.dropout(bent))  # (..., d_model)
         return out

@@ -4,6 +4,7 @@ from typing import Any
 
 from qkv.config import TransformerConfig
 from qkv.torch.add_norm import LayerNorm, RMSNorm
+from qkv.torch.add_norm.norms import make_norm
 from qkv.torch.embedding import Embedding
 from qkv.torch.linear import Linear
 from qkv.torch.transformer.decoder import Decoder
@@ -30,6 +31,7 @@ def make_decoder(
     config: TransformerConfig, n_layers: int, cross_attention: bool = True, **own: Any
 ) -> Decoder:
     options = {**config.layer_options, "cross_attention": cross_attention, **own}
+    options["causal"] = config.causal
     layers = [DecoderLayer(**options) for _ in range(n_layers)]
     return Decoder(layers, _last_norm(config, own))
 
@@ -44,5 +46,5 @@ def make_output(config: TransformerConfig, table: Embedding, **own: Any) -> Line
 def _last_norm(config: TransformerConfig, own: dict[str, Any]) -> LayerNorm | RMSNorm | None:
     if not config.ends_in_norm:
         return None
-    norm = LayerNorm if config.norm == "layer" else RMSNorm
-    return norm(config.d_model, dtype=own["dtype"], device=own["device"])
+    made: dict[str, Any] = {"dtype": own["dtype"], "device": own["device"]}
+    return make_norm(config.norm, config.d_model, config.norm_eps, config.norm_bias, **made)

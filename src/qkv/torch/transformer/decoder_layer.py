@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from qkv.shapes import check_memory
+from qkv.shapes import check_caches, check_flags, check_memory
 from qkv.torch.add_norm import AddNorm
 from qkv.torch.feed_forward import FeedForward
 from qkv.torch.layer import Layer
@@ -21,13 +21,17 @@ class DecoderLayer(Layer):
         d_model, n_heads, d_ff: widths and number of heads.
         dropout: the share of what each sub-layer adds that is left out while training. The weights
             of attention and the inside of the feed-forward part have none, as in the paper.
-        activation: "relu", "gelu" or "swiglu".
+        activation: "relu", "gelu", "gelu_tanh" or "swiglu".
         norm: "layer" or "rms".
         placement: "post" or "pre".
         bias: in the projections of attention.
         cross_attention: False leaves out the attention to a memory, as models of one text do.
         d_k, d_v, n_kv_heads: as `MultiHeadAttention` takes them, for both attentions.
         rotary: turn queries and keys of self-attention by their positions.
+        norm_eps: ε of each norm.
+        feed_forward_bias, norm_bias: in the feed-forward part, and in each layer norm.
+        causal: each token attends to itself and to those before it; False lets it attend to those
+            after it too, but for a mask.
         rng: draws the parameters, and what dropout keeps; None is torch's own generator.
         dtype, device: of the parameters, and so of what the layer takes.
     Raises:
@@ -51,12 +55,18 @@ class DecoderLayer(Layer):
         d_v: int | None = None,
         n_kv_heads: int | None = None,
         rotary: bool = False,
+        norm_eps: float = 1e-5,
+        feed_forward_bias: bool = True,
+        norm_bias: bool = True,
+        causal: bool = True,
         rng: torch.Generator | None = None,
         dtype: torch.dtype | None = None,
         device: torch.device | str | None = None,
     ) -> None:
         super().__init__()
-        around = d_model, placement, dropout, norm
+        check_flags("DecoderLayer", causal=causal)
+        self.causal = causal
+        around = d_model, placement, dropout, norm, norm_eps, norm_bias
         heads = d_model, n_heads, d_k, d_v, bias
         self.self_attention = MultiHeadAttention(
             *heads, n_kv_heads=n_kv_heads, rotary=rotary, rng=rng, dtype=dtype, device=device
@@ -69,7 +79,7 @@ class DecoderLayer(Layer):
             )
             self.cross_attention_add_norm = AddNorm(*around, rng=rng, dtype=dtype, device=device)
         self.feed_forward = FeedForward(
-            d_model, d_ff, activation, rng=rng, dtype=dtype, device=device
+            d_model, d_ff, activation, feed_forward_bias, rng=rng, dtype=dtype, device=device
         )
         self.feed_forward_add_norm = AddNorm(*around, rng=rng, dtype=dtype, device=device)
 
@@ -89,7 +99,7 @@ class DecoderLayer(Layer):
         Args:
             x: (B, T, d_model).
             memory: (B, S, d_model), what the encoder gave; None without cross-attention.
-            mask: bool, broadcast to (B, H, T, T); True = may attend, if it does not come later.
+            mask: bool, broadcast to (B, H, T, T); True = may attend, if causality allows it.
             memory_mask: bool, broadcast to (B, H, T, S); True = may attend.
             bias: float, broadcast to (B, H, T, T); added to the scores of self-attention.
             weights: a dict to put "self_attention", (B, H, T, T), and "cross_attention",
@@ -99,16 +109,18 @@ class DecoderLayer(Layer):
         Returns:
             (B, T, d_model).
         Raises:
-            ValueError: memory is missing, or there is nothing to attend to it.
+            ValueError: memory is missing, or there is nothing to attend to it; or there are caches
+                and the layer is not causal.
         """
         check_memory("DecoderLayer", self.cross_attention is not None, memory)
+        check_caches("DecoderLayer", self.causal, caches)
         needed = weights is not None
 
         def look_back(x: Tensor) -> Tensor:
             cache = None if caches is None else caches.self_attention
             out: Tensor
             out, seen = self.self_attention(
-                x, mask=mask, bias=bias, causal=True, need_weights=needed, cache=cache
+                x, mask=mask, bias=bias, causal=self.causal, need_weights=needed, cache=cache
             )
             gather(weights, "self_attention", seen)
             return out

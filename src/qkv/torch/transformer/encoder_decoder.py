@@ -67,8 +67,9 @@ class Transformer(Layer):
             target: (B, T) token ids, padded at the end; the first stands for the beginning.
             source_mask: bool, broadcast to (B, 1, 1, S); which tokens of the source may be attended
                 to, by encoder and decoder. Those that are `pad_id` never are.
-            target_mask: bool, broadcast to (B, H, T, T); besides that none looks ahead. Padding at
-                the end comes later than all words, so it needs no mask.
+            target_mask: bool, broadcast to (B, H, T, T); besides that none looks ahead, unless the
+                configuration lets it. Padding needs no mask: it comes later than all words, or is
+                hidden.
             weights: a dict to put the weights of each head into, under the name of its attention,
                 such as "decoder.layers.0.cross_attention": (B, H, T, S).
         Returns:
@@ -125,6 +126,8 @@ class Transformer(Layer):
             (B, T, V) logits, or (B, 1, V) of the last.
         """
         check_text("Transformer.decode", "target", target)
+        if not self.config.causal and self.config.pad_id is not None:
+            target_mask = combine_masks(padding_mask(target, self.config.pad_id), target_mask)
         own, past = empty(weights), 0 if caches is None else caches[0].self_attention.length
         x, bias = self.target_inputs(self.target_embedding(target), past)  # (B, T, d_model)
         x = self.decoder(
@@ -145,9 +148,9 @@ class Transformer(Layer):
         """Read the source, and be ready to write token by token.
 
         Raises:
-            ValueError: the model is in training mode, or source and mask do not fit.
+            ValueError: the model is in training mode or not causal, or source and mask do not fit.
         """
-        check_start("Transformer.start", self.training)
+        check_start("Transformer.start", self.training, self.config.causal)
         memory = self.encode(source, source_mask=source_mask)
         mask = self.memory_mask(source, source_mask)
         return DecodingState(self.decode, len(self.decoder.layers), memory, mask)

@@ -19,11 +19,13 @@ class EncoderLayer(Layer):
         d_model, n_heads, d_ff: widths and number of heads.
         dropout: the share of what each sub-layer adds that is left out while training. The weights
             of attention and the inside of the feed-forward part have none, as in the paper.
-        activation: "relu", "gelu" or "swiglu".
+        activation: "relu", "gelu", "gelu_tanh" or "swiglu".
         norm: "layer" or "rms".
         placement: "post" or "pre".
         bias: in the projections of attention.
         d_k, d_v, n_kv_heads, rotary: as `MultiHeadAttention` takes them.
+        norm_eps: ε of each norm.
+        feed_forward_bias, norm_bias: in the feed-forward part, and in each layer norm.
         rng: draws the parameters, and what dropout keeps; None is torch's own generator.
         dtype, device: of the parameters, and so of what the layer takes.
     Raises:
@@ -46,12 +48,15 @@ class EncoderLayer(Layer):
         d_v: int | None = None,
         n_kv_heads: int | None = None,
         rotary: bool = False,
+        norm_eps: float = 1e-5,
+        feed_forward_bias: bool = True,
+        norm_bias: bool = True,
         rng: torch.Generator | None = None,
         dtype: torch.dtype | None = None,
         device: torch.device | str | None = None,
     ) -> None:
         super().__init__()
-        around = d_model, placement, dropout, norm
+        around = d_model, placement, dropout, norm, norm_eps, norm_bias
         self.self_attention = MultiHeadAttention(
             d_model,
             n_heads,
@@ -66,7 +71,7 @@ class EncoderLayer(Layer):
         )
         self.self_attention_add_norm = AddNorm(*around, rng=rng, dtype=dtype, device=device)
         self.feed_forward = FeedForward(
-            d_model, d_ff, activation, rng=rng, dtype=dtype, device=device
+            d_model, d_ff, activation, feed_forward_bias, rng=rng, dtype=dtype, device=device
         )
         self.feed_forward_add_norm = AddNorm(*around, rng=rng, dtype=dtype, device=device)
 
