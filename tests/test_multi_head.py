@@ -127,7 +127,8 @@ def test_backward_is_autograds(name, need_weights):
         close(weights, expected_weights.detach())
         answering = x if memory is None else memory
         assert weights.shape == (len(x), layer.sizes[1], x.shape[1], answering.shape[1])
-    dx, dmemory = layer.backward(dout)
+    dx, dmemory, dvalue = layer.backward(dout)
+    assert dvalue is None
     close(dx, x_t.grad)
     assert (dmemory is None) == (memory is None)
     if memory is not None:
@@ -139,7 +140,8 @@ def test_backward_is_autograds(name, need_weights):
 def test_backward_is_the_slope(name):
     layer, _, x, memory, dout, given = make(name)
     layer(x, memory, **given)
-    dx, dmemory = layer.backward(dout)
+    dx, dmemory, dvalue = layer.backward(dout)
+    assert dvalue is None
     layer.eval()
 
     def loss():
@@ -178,16 +180,118 @@ def test_weights_that_are_asked_for_are_those_of_each_head():
         close(detached(weights), detached(room.softmax(q @ k.mT / 2)))
 
 
+# What keys and values are made of: heads and widths, options, widths of memory and value.
+SEPARATE = {
+    "as wide as x": ((3,), {}, (D, D)),
+    "own widths": ((2, 5, 7), {"kdim": 5, "vdim": 9}, (5, 9)),
+    "wider keys, grouped": ((6, 3), {"kdim": 13, "n_kv_heads": 2}, (13, D)),
+    "wider values, no bias": ((3, None, None, False), {"vdim": 13}, (D, 13)),
+}
+
+
+def separate(name, seed=0):
+    """Both rooms' layers with the same random parameters; x, memory, value and dout."""
+    sizes, options, (kdim, vdim) = SEPARATE[name]
+    rng = np.random.default_rng(seed)
+    layer = qn.MultiHeadAttention(D, *sizes, **options, rng=rng, dtype=np.float64)
+    for _, value in layer.named_parameters():
+        value[...] = rng.standard_normal(value.shape) / 2
+    module = qt.MultiHeadAttention(D, *sizes, **options, dtype=torch.float64)
+    copy_parameters(layer, module)
+    x, dout = rng.standard_normal((2, B, T, D))
+    return layer, module, x, *(rng.standard_normal((B, S, d)) for d in (kdim, vdim)), dout
+
+
+@pytest.mark.parametrize("name", SEPARATE)
+def test_keys_and_values_of_two_sources_go_back_as_autograd_and_as_differences_say(name):
+    layer, module, x, memory, value, dout = separate(name)
+    mask = np.random.default_rng(5).random((B, 1, T, S)) > 0.3
+    given = [torch.tensor(a, requires_grad=True) for a in (x, memory, value)]
+    expected, _ = module(*given, mask=torch.tensor(mask))
+    expected.backward(torch.tensor(dout))
+    out, _ = layer(x, memory, value, mask=mask)
+    close(out, expected.detach())
+    gradients = layer.backward(dout)
+    same_gradients(layer, module)
+    layer.eval()
+    loss = lambda: (layer(x, memory, value, mask=mask)[0] * dout).sum()  # noqa: E731 (as told)
+    for gradient, tensor_, array in zip(gradients, given, (x, memory, value), strict=True):
+        close(gradient, tensor_.grad)
+        matches_differences(gradient, loss, array)
+
+
+@pytest.mark.parametrize(("kdim", "vdim"), [(None, None), (5, 9), (13, None)])
+def test_keys_and_values_of_two_sources_are_torchs(kdim, vdim):
+    theirs = torch.nn.MultiheadAttention(
+        D, 3, kdim=kdim, vdim=vdim, batch_first=True, dtype=torch.float64
+    )
+    rng = np.random.default_rng(6)
+    with torch.no_grad():
+        for parameter in theirs.parameters():
+            parameter.copy_(torch.tensor(rng.standard_normal(parameter.shape) / 2))
+    weights = (
+        (theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight)
+        if theirs.in_proj_weight is None
+        else theirs.in_proj_weight.chunk(3)
+    )
+    state = {"w_o.weight": theirs.out_proj.weight.T, "w_o.bias": theirs.out_proj.bias}
+    for letter, weight, bias in zip("qkv", weights, theirs.in_proj_bias.chunk(3), strict=True):
+        state |= {f"w_{letter}.weight": weight.T, f"w_{letter}.bias": bias}
+    layer = qn.MultiHeadAttention(D, 3, kdim=kdim, vdim=vdim, dtype=np.float64)
+    layer.load_state_dict({name: value.detach().numpy() for name, value in state.items()})
+    module = qt.MultiHeadAttention(D, 3, kdim=kdim, vdim=vdim, dtype=torch.float64)
+    copy_parameters(layer, module)
+    x, memory, value = (
+        rng.standard_normal((B, n, d)) for n, d in ((T, D), (S, kdim or D), (S, vdim or D))
+    )
+    expected, _ = theirs(*(torch.tensor(a) for a in (x, memory, value)))
+    close(layer(x, memory, value)[0], expected.detach())
+    close(module(*map(torch.tensor, (x, memory, value)))[0].detach(), expected.detach())
+
+
+@pytest.mark.parametrize(
+    ("options", "call", "words"),
+    [
+        ({"kdim": 0}, None, "kdim must be a whole number of at least 1, got 0"),
+        ({"vdim": 5, "rotary": True}, None, "kdim and vdim must be d_model = 12, got 12 and 5: "
+         "with rotary=True x attends to itself"),
+        ({"kdim": 5}, (None, None), "memory must be (B, S, 5), got None: x is d_model = 12 wide, "
+         "and kdim is another"),
+        ({}, (None, (B, S, D)), "value must be None without a memory: a value stands beside a "
+         "memory: pass x as the memory too"),
+        ({"kdim": 5}, ((B, S, D), None), "memory must be (B, S, kdim) = (2, S, 5), got (2, 7, 12): "
+         "check the width of the layer before"),
+        ({"kdim": 5}, ((B, S, 5), None), "value must be (B, S, vdim) = (2, 7, 12), got None: the "
+         "memory is kdim = 5 wide, and vdim is another"),
+        ({}, ((B, S, D), (B, S + 1, D)), "value must be (B, S, d_model) = (2, 7, 12), got "
+         "(2, 8, 12): one value for each token of the memory"),
+        ({"vdim": 5}, ((B, S, D), (B, S, D)), "value must be (B, S, vdim) = (2, 7, 5), got "
+         "(2, 7, 12): check the width of the layer before"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(("room", "array"), ROOMS)
+def test_sources_that_do_not_fit_are_refused(room, array, options, call, words):
+    x = array(np.ones((B, T, D), np.float32))
+    given = [None if s is None else array(np.ones(s, np.float32)) for s in call or ()]
+
+    def attend():
+        return room.MultiHeadAttention(D, 3, **options)(x, *given)
+
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011 (the whole text is compared below)
+        attend()
+    assert str(refusal.value) == f"MultiHeadAttention: {words}"
+
+
 def test_calls_go_back_in_the_opposite_order():
     layer, _, x, memory, dout, _ = make("cross")
     layer(x, memory)
     layer(memory, x)
     expected = layer.backward(memory), layer.backward(dout)
-    for (a, b), (asked, answered), d in zip(
+    for (a, b, _), (asked, answered), d in zip(
         expected, ((memory, x), (x, memory)), (memory, dout), strict=True
     ):
         layer(asked, answered)
-        dx, dmemory = layer.backward(d)
+        dx, dmemory, _ = layer.backward(d)
         close(dx, a)
         close(dmemory, b)
 
@@ -201,7 +305,7 @@ def test_read_only_and_strided_inputs_are_taken_and_left_alone():
         assert not a.flags.c_contiguous
         a.flags.writeable = False
     layer(others[0], others[1])
-    for a, b in zip(layer.backward(others[2]), expected, strict=True):
+    for a, b in zip(layer.backward(others[2])[:2], expected[:2], strict=True):
         close(a, b)
 
 

@@ -87,6 +87,27 @@ def test_cached_is_uncached(room, array, name, way, need_weights):
     assert tuple(cache.values.shape) == (B, n_kv_heads, n, WIDTHS[2])
 
 
+@pytest.mark.parametrize("options", [{}, {"kdim": 5, "vdim": 9}, {"n_kv_heads": 2, "vdim": 5}])
+@pytest.mark.parametrize(("room", "array"), ROOMS)
+def test_cached_is_uncached_with_a_value_beside_the_memory(room, array, options):
+    """And a row of another sentence goes on with that sentence's value."""
+    layer = layer_in(room, options)
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((B, 6, D))
+    memory, value = (rng.standard_normal((B, 7, options.get(d, D))) for d in ("kdim", "vdim"))
+    expected, _ = layer(*map(array, (x, memory, value)))
+    cache = room.KeyValueCache()
+    with torch.no_grad():
+        outs = [
+            layer(*map(array, (x[:, t : t + 1], memory, value)), cache=cache)[0] for t in range(6)
+        ]
+        close(joined(outs), detached(expected))
+        cache.reorder([1, 1, 0])
+        rows = [1, 1, 0]
+        turned = layer(*map(array, (x[rows], memory[rows], value[rows])), cache=cache)[0]
+    close(detached(turned), np.asarray(detached(expected))[rows])
+
+
 @pytest.mark.parametrize(("room", "array"), ROOMS)
 def test_a_memory_is_projected_once(room, array):
     layer = layer_in(room, OPTIONS["grouped"])

@@ -85,6 +85,9 @@ from qkv.shapes.positional import (
     check_places,
     check_rotary,
 )
+from qkv.shapes.sources import (
+    source_widths,
+)
 from qkv.shapes.training import (
     check_checkpoints,
     check_counted,
@@ -192,4 +195,5 @@ __all__ = [
     "head_sizes",
     "kind",
     "listed",
+    "source_widths",
 ]

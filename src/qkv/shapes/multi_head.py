@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
 from qkv.shapes.attention import check_attention
-from qkv.shapes.core import Array, check_floats, check_shape, kind, listed
+from qkv.shapes.core import Array, check_floats, check_shape, listed
 from qkv.shapes.layers import check_count
+from qkv.shapes.sources import check_sources, check_vectors
 
 
 class Cache(Protocol):
@@ -80,12 +81,14 @@ def check_multi_head(
     call: str,
     x: Array,
     memory: Array | None,
+    value: Array | None,
     mask: Array | None,
     bias: Array | None,
     cache: Cache | None,
     *,
     parameter: Array | None,
     sizes: tuple[int, int, int, int, int],
+    widths: tuple[int, int],
     causal: bool,
     rotary: bool,
     training: bool,
@@ -95,16 +98,15 @@ def check_multi_head(
     Args:
         parameter: one of the layer's, whose dtype counts; None where dtypes are converted.
         sizes: d_model, n_heads, n_kv_heads, d_k, d_v.
+        widths: kdim, vdim.
     """
     d_model, n_heads, n_kv_heads, d_k, d_v = sizes
-    _check_tokens(call, "x", x, ("B", "T", d_model), parameter, "one sentence is x[None]")
+    check_vectors(call, "x", x, ("B", "T", d_model), parameter, "one sentence is x[None]")
     B, T, _ = x.shape
-    if memory is not None:
-        mend = "memory is one for each sentence of x"
-        _check_tokens(call, "memory", memory, (B, "S", d_model), parameter, mend)
-        if rotary:
-            mend = "the positions of x say nothing about those of another text"
-            raise ValueError(f"{call}: memory must be None with rotary=True: {mend}")
+    check_sources(call, memory, value, B, parameter, d_model, widths)
+    if memory is not None and rotary:
+        mend = "the positions of x say nothing about those of another text"
+        raise ValueError(f"{call}: memory must be None with rotary=True: {mend}")
     past = 0
     if cache is not None:
         _check_cache(call, cache, B, memory, (n_kv_heads, d_k, d_v), causal, training)
@@ -115,26 +117,6 @@ def check_multi_head(
     dtype = bias.dtype if bias is not None and convert else x.dtype
     q, k, v = (Planned((B, n_heads, *last), dtype) for last in ((T, d_k), (S, d_k), (S, d_v)))
     check_attention(call, q, k, v, mask, bias, causal=causal)
-
-
-def _check_tokens(
-    call: str,
-    name: str,
-    x: Array,
-    sizes: tuple[int | str, int | str, int],
-    parameter: Array | None,
-    mend: str,
-) -> None:
-    check_floats(call, **{name: x})
-    length = "T" if name == "x" else "S"
-    if len(x.shape) == 3 and x.shape[2] != sizes[2]:
-        mend = "check the width of the layer before"
-    check_shape(call, name, x, ("B", length, "d_model"), sizes, mend)
-    if parameter is not None and x.dtype != parameter.dtype:
-        raise ValueError(
-            f"{call}: {name} must be {kind(parameter)} as the parameters are, got {kind(x)}: "
-            "convert one of them"
-        )
 
 
 def _check_cache(

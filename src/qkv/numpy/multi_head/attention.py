@@ -16,7 +16,7 @@ from qkv.numpy.masks import Bools
 from qkv.numpy.multi_head.cache import KeyValueCache
 from qkv.numpy.multi_head.heads import merge_heads, split_heads
 from qkv.numpy.positional import rotary, rotary_backward
-from qkv.shapes import check_gradient_of, check_multi_head, head_sizes
+from qkv.shapes import check_gradient_of, check_multi_head, head_sizes, source_widths
 
 __all__ = ["MultiHeadAttention"]
 
@@ -25,7 +25,7 @@ class MultiHeadAttention(Layer):
     """Attention in n_heads parts of the width, mixed by one projection: Concat(head₁ …) W_O.
 
     Args:
-        d_model: width of x, of the memory and of the output.
+        d_model: width of x and of the output.
         n_heads: number of heads.
         d_k: width of a head's queries and keys; None means d_model / n_heads.
         d_v: width of a head's values; None means d_k.
@@ -33,6 +33,7 @@ class MultiHeadAttention(Layer):
         n_kv_heads: number of heads of keys and values, each of which serves n_heads / n_kv_heads
             heads of queries in turn; None means n_heads, and 1 is multi-query attention.
         rotary: turn queries and keys by their positions.
+        kdim, vdim: widths of what keys and values are made of; None means d_model.
         rng: draws the weights; None is a generator of its own.
         dtype: of the parameters, and so of what the layer takes.
     Raises:
@@ -51,6 +52,8 @@ class MultiHeadAttention(Layer):
         *,
         n_kv_heads: int | None = None,
         rotary: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
         rng: np.random.Generator | None = None,
         dtype: DTypeLike = np.float32,
     ) -> None:
@@ -59,18 +62,20 @@ class MultiHeadAttention(Layer):
             "MultiHeadAttention", d_model, n_heads, d_k, d_v, n_kv_heads, rotary
         )
         self.sizes = d_model, n_heads, n_kv_heads, d_k, d_v
+        self.widths = source_widths("MultiHeadAttention", d_model, kdim, vdim, rotary)
         self.rotary = rotary
         rng = rng or np.random.default_rng()
         # The paper's n_heads matrices, d_model × d_k each, stand side by side in one.
         self.w_q = Linear(d_model, n_heads * d_k, bias, rng=rng, dtype=dtype)
-        self.w_k = Linear(d_model, n_kv_heads * d_k, bias, rng=rng, dtype=dtype)
-        self.w_v = Linear(d_model, n_kv_heads * d_v, bias, rng=rng, dtype=dtype)
+        self.w_k = Linear(self.widths[0], n_kv_heads * d_k, bias, rng=rng, dtype=dtype)
+        self.w_v = Linear(self.widths[1], n_kv_heads * d_v, bias, rng=rng, dtype=dtype)
         self.w_o = Linear(n_heads * d_v, d_model, bias, rng=rng, dtype=dtype)
 
     def __call__(
         self,
         x: Floats,
         memory: Floats | None = None,
+        value: Floats | None = None,
         *,
         mask: Bools | None = None,
         bias: Floats | None = None,
@@ -78,11 +83,12 @@ class MultiHeadAttention(Layer):
         need_weights: bool = False,
         cache: KeyValueCache | None = None,
     ) -> tuple[Floats, Floats | None]:
-        """Let each token of x attend to x itself, or to a memory.
+        """Let each token of x, the query, attend to x itself, or to a memory, the key.
 
         Args:
             x: (B, T, d_model), which asks.
-            memory: (B, S, d_model), which answers; None means x.
+            memory: (B, S, kdim), which answers; None means x.
+            value: (B, S, vdim), what is taken of each token of the memory; None means the memory.
             mask: bool, broadcast to (B, H, T, S); True = may attend.
             bias: float, broadcast to (B, H, T, S); added to the scores, and taken as given: the
                 backward computes no gradient for it.
@@ -101,11 +107,13 @@ class MultiHeadAttention(Layer):
             "MultiHeadAttention",
             x,
             memory,
+            value,
             mask,
             bias,
             cache,
             parameter=weight,
             sizes=self.sizes,
+            widths=self.widths,
             causal=causal,
             rotary=self.rotary,
             training=self.training,
@@ -115,7 +123,9 @@ class MultiHeadAttention(Layer):
         q = split_heads(self.w_q(x), n_heads)  # (B, H, T, d_k)
         if self.rotary:
             q = rotary(q, _positions(q, start))
-        k, v = self._keys_and_values(x, memory, cache, start)  # (B, n_kv_heads, S, d_k), (…, d_v)
+        k, v = self._keys_and_values(
+            x, memory, value, cache, start
+        )  # (B, n_kv_heads, S, d_k), (…, d_v)
         # Heads that share their keys get an axis of their own, along which nothing is copied.
         k, v = _shared(k, n_heads), _shared(v, n_heads)  # (B, n_kv_heads, G, S, d_k), (…, d_v)
         q, mask, bias = (_grouped(a, n_kv_heads) for a in (q, mask, bias))
@@ -128,12 +138,17 @@ class MultiHeadAttention(Layer):
             causal=causal,
             need_weights=need_weights or self.training,
         )  # (B, n_kv_heads, G, T, d_v), (B, n_kv_heads, G, T, S)
-        self.save(q, k, v, mask, bias, causal, weights, memory is None)
+        self.save(q, k, v, mask, bias, causal, weights, memory is None, value is None)
         out = self.w_o(merge_heads(_ungrouped(mixed)))  # (B, T, d_model)
         return out, _ungrouped(weights) if need_weights and weights is not None else None
 
     def _keys_and_values(
-        self, x: Floats, memory: Floats | None, cache: KeyValueCache | None, start: int
+        self,
+        x: Floats,
+        memory: Floats | None,
+        value: Floats | None,
+        cache: KeyValueCache | None,
+        start: int,
     ) -> tuple[Floats, Floats]:
         """(B, n_kv_heads, S, d_k) keys and (B, n_kv_heads, S, d_v) values, computed or cached."""
         if cache is not None and cache.complete:
@@ -143,24 +158,27 @@ class MultiHeadAttention(Layer):
         n_kv_heads = self.sizes[2]
         source = x if memory is None else memory
         k = split_heads(self.w_k(source), n_kv_heads)  # (B, n_kv_heads, S, d_k)
-        v = split_heads(self.w_v(source), n_kv_heads)  # (B, n_kv_heads, S, d_v)
+        v = split_heads(
+            self.w_v(source if value is None else value), n_kv_heads
+        )  # (B, n_kv_heads, S, d_v)
         if self.rotary:
             k = rotary(k, _positions(k, start))
         if cache is None:
             return k, v
         return cache.append(k, v) if memory is None else cache.fill(k, v)
 
-    def backward(self, dout: Floats) -> tuple[Floats, Floats | None]:
+    def backward(self, dout: Floats) -> tuple[Floats, Floats | None, Floats | None]:
         """Push a gradient through the latest call; adds to the gradients of the projections.
 
         Args:
             dout: (B, T, d_model) gradient with respect to the output.
         Returns:
-            dx, and dmemory or, where x was its own memory, None.
+            dx, dmemory and dvalue; dmemory is None where x was its own memory, dvalue where the
+            memory, or x, gave the values too.
         Raises:
             ValueError: dout is not shaped like the output, or no call in training mode is left.
         """
-        q, k, v, mask, bias, causal, weights, of_itself = self.saved()
+        q, k, v, mask, bias, causal, weights, of_itself, of_one = self.saved()
         d_model, n_heads, n_kv_heads, _, _ = self.sizes
         check_gradient_of("MultiHeadAttention.backward", dout, (len(q), q.shape[3], d_model))
         dmixed = split_heads(self.w_o.backward(dout), n_heads)  # (B, H, T, d_v)
@@ -181,9 +199,12 @@ class MultiHeadAttention(Layer):
             dq = rotary_backward(dq, _positions(dq, 0))
             dk = rotary_backward(dk, _positions(dk, 0))
         dx = self.w_q.backward(merge_heads(dq))  # (B, T, d_model)
-        dmemory = self.w_k.backward(merge_heads(dk))  # (B, S, d_model)
-        dmemory += self.w_v.backward(merge_heads(dv))
-        return (dx + dmemory, None) if of_itself else (dx, dmemory)
+        dmemory = self.w_k.backward(merge_heads(dk))  # (B, S, kdim)
+        dvalue = self.w_v.backward(merge_heads(dv))  # (B, S, vdim)
+        if not of_one:
+            return dx, dmemory, dvalue
+        dmemory += dvalue
+        return (dx + dmemory, None, None) if of_itself else (dx, dmemory, None)
 
 
 def _positions(x: Floats, start: int) -> NDArray[np.int64]:

@@ -147,7 +147,7 @@ class DecoderLayer(Layer):
         def across(dout: Floats) -> Floats:
             nonlocal dmemory
             assert self.cross_attention is not None  # for the type checker
-            dx, dmemory = self.cross_attention.backward(dout)
+            dx, dmemory, _ = self.cross_attention.backward(dout)
             return dx
 
         dout = self.feed_forward_add_norm.backward(dout, self.feed_forward.backward)

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from qkv.shapes import check_multi_head, head_sizes
+from qkv.shapes import check_multi_head, head_sizes, source_widths
 from qkv.torch.attention.scaled_dot_product import scaled_dot_product_attention
 from qkv.torch.layer import Layer, converts
 from qkv.torch.linear import Linear
@@ -18,7 +18,7 @@ class MultiHeadAttention(Layer):
     """Attention in n_heads parts of the width, mixed by one projection: Concat(head₁ …) W_O.
 
     Args:
-        d_model: width of x, of the memory and of the output.
+        d_model: width of x and of the output.
         n_heads: number of heads.
         d_k: width of a head's queries and keys; None means d_model / n_heads.
         d_v: width of a head's values; None means d_k.
@@ -26,6 +26,7 @@ class MultiHeadAttention(Layer):
         n_kv_heads: number of heads of keys and values, each of which serves n_heads / n_kv_heads
             heads of queries in turn; None means n_heads, and 1 is multi-query attention.
         rotary: turn queries and keys by their positions.
+        kdim, vdim: widths of what keys and values are made of; None means d_model.
         rng: draws the weights; None is torch's own generator.
         dtype, device: of the parameters.
     Raises:
@@ -44,6 +45,8 @@ class MultiHeadAttention(Layer):
         *,
         n_kv_heads: int | None = None,
         rotary: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
         rng: torch.Generator | None = None,
         dtype: torch.dtype | None = None,
         device: torch.device | str | None = None,
@@ -53,17 +56,23 @@ class MultiHeadAttention(Layer):
             "MultiHeadAttention", d_model, n_heads, d_k, d_v, n_kv_heads, rotary
         )
         self.sizes = d_model, n_heads, n_kv_heads, d_k, d_v
+        self.widths = source_widths("MultiHeadAttention", d_model, kdim, vdim, rotary)
         self.rotary = rotary
         # The paper's n_heads matrices, d_model × d_k each, stand side by side in one.
         self.w_q = Linear(d_model, n_heads * d_k, bias, rng=rng, dtype=dtype, device=device)
-        self.w_k = Linear(d_model, n_kv_heads * d_k, bias, rng=rng, dtype=dtype, device=device)
-        self.w_v = Linear(d_model, n_kv_heads * d_v, bias, rng=rng, dtype=dtype, device=device)
+        self.w_k = Linear(
+            self.widths[0], n_kv_heads * d_k, bias, rng=rng, dtype=dtype, device=device
+        )
+        self.w_v = Linear(
+            self.widths[1], n_kv_heads * d_v, bias, rng=rng, dtype=dtype, device=device
+        )
         self.w_o = Linear(n_heads * d_v, d_model, bias, rng=rng, dtype=dtype, device=device)
 
     def forward(
         self,
         x: Tensor,
         memory: Tensor | None = None,
+        value: Tensor | None = None,
         *,
         mask: Tensor | None = None,
         bias: Tensor | None = None,
@@ -71,11 +80,12 @@ class MultiHeadAttention(Layer):
         need_weights: bool = False,
         cache: KeyValueCache | None = None,
     ) -> tuple[Tensor, Tensor | None]:
-        """Let each token of x attend to x itself, or to a memory.
+        """Let each token of x, the query, attend to x itself, or to a memory, the key.
 
         Args:
             x: (B, T, d_model), which asks.
-            memory: (B, S, d_model), which answers; None means x.
+            memory: (B, S, kdim), which answers; None means x.
+            value: (B, S, vdim), what is taken of each token of the memory; None means the memory.
             mask: bool, broadcast to (B, H, T, S); True = may attend.
             bias: float, broadcast to (B, H, T, S); added to the scores.
             causal: hide the keys after each query. The queries are the last T of the S positions.
@@ -92,11 +102,13 @@ class MultiHeadAttention(Layer):
             "MultiHeadAttention",
             x,
             memory,
+            value,
             mask,
             bias,
             cache,
             parameter=None if converts(x) else self.w_q.weight,
             sizes=self.sizes,
+            widths=self.widths,
             causal=causal,
             rotary=self.rotary,
             training=self.training,
@@ -106,7 +118,9 @@ class MultiHeadAttention(Layer):
         q = split_heads(self.w_q(x), n_heads)  # (B, H, T, d_k)
         if self.rotary:
             q = rotary(q, _positions(q, start))
-        k, v = self._keys_and_values(x, memory, cache, start)  # (B, n_kv_heads, S, d_k), (…, d_v)
+        k, v = self._keys_and_values(
+            x, memory, value, cache, start
+        )  # (B, n_kv_heads, S, d_k), (…, d_v)
         mixed, weights = scaled_dot_product_attention(
             q,
             _shared(k, n_heads),
@@ -119,7 +133,12 @@ class MultiHeadAttention(Layer):
         return self.w_o(merge_heads(mixed)), weights  # (B, T, d_model)
 
     def _keys_and_values(
-        self, x: Tensor, memory: Tensor | None, cache: KeyValueCache | None, start: int
+        self,
+        x: Tensor,
+        memory: Tensor | None,
+        value: Tensor | None,
+        cache: KeyValueCache | None,
+        start: int,
     ) -> tuple[Tensor, Tensor]:
         """(B, n_kv_heads, S, d_k) keys and (B, n_kv_heads, S, d_v) values, computed or cached."""
         if cache is not None and cache.complete:
@@ -129,7 +148,9 @@ class MultiHeadAttention(Layer):
         n_kv_heads = self.sizes[2]
         source = x if memory is None else memory
         k = split_heads(self.w_k(source), n_kv_heads)  # (B, n_kv_heads, S, d_k)
-        v = split_heads(self.w_v(source), n_kv_heads)  # (B, n_kv_heads, S, d_v)
+        v = split_heads(
+            self.w_v(source if value is None else value), n_kv_heads
+        )  # (B, n_kv_heads, S, d_v)
         if self.rotary:
             k = rotary(k, _positions(k, start))
         if cache is None:
