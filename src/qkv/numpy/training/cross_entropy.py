@@ -32,7 +32,7 @@ def cross_entropy(
     reduction: str = "mean",
     softcap: float | None = None,
 ) -> "np.floating[Any] | Floats":
-    """The loss of each target that counts, −Σ q log softmax(logits), and of them all the average.
+    """Cross-entropy of the targets that count: −Σ q log softmax(logits), and the mean of these.
 
     q puts 1 − ε on the target and spreads ε over all V words, the target among them: ε / V each.
     With class weights w it is −Σ q w log softmax(logits), and the average that of w[targets]:
