@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
+from datetime import datetime
 from typing import Any
 
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
@@ -12,8 +14,11 @@ from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebso
 from jupyter_server.services.kernels.kernelmanager import (
     AsyncMappingKernelManager,
     ServerKernelManager,
+    utcnow,
 )
 from traitlets import TraitError, default
+
+TOO_FAST = "This cell prints faster than the page can show: some of it is left out here."
 
 
 class Identity(IdentityProvider):
@@ -52,15 +57,44 @@ class Kernel(ServerKernelManager):
     tried before they are used: what its first cells print could get lost.
     """
 
+    last_seen: datetime | None = None  # when the last page that was connected to it left
+
     async def restart_kernel(self, *args: Any, **kwargs: Any) -> None:  # type: ignore[override]
         await super().restart_kernel(*args, **kwargs)
         self.execution_state = "starting"
 
 
-class Kernels(AsyncMappingKernelManager):
-    """Leaves out of its list a kernel that is being started, which Jupyter's answers with a 500.
+class RecentMessages(deque[tuple[str, list[bytes]]]):
+    """What a kernel says while its page is away: every reply, of outputs the latest `max_bytes`.
 
-    A page asks for the list while its kernel starts.
+    Jupyter keeps all outputs, so a closed tab on a cell that prints for ever fills the memory. The
+    latest are the ones that a page needs when its connection is back: a cell's end is among them.
+    """
+
+    max_bytes = 2**20
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.n_bytes = 0
+
+    def append(self, message: tuple[str, list[bytes]]) -> None:
+        super().append(message)
+        if message[0] == "iopub":
+            self.n_bytes += sum(map(len, message[1]))
+        while self.n_bytes > self.max_bytes:
+            oldest = next(i for i, (channel, _) in enumerate(self) if channel == "iopub")
+            self.n_bytes -= sum(map(len, self[oldest][1]))
+            del self[oldest]
+
+
+class Kernels(AsyncMappingKernelManager):
+    """Jupyter's, but for three things.
+
+    - `list_kernels` leaves out a kernel that is being started, which Jupyter's answers with a 500:
+      a page asks for the list while its kernel starts.
+    - What is kept for a page that is away has a limit, `RecentMessages`.
+    - A kernel ends some time after its last page left. Jupyter counts from its last activity, and
+      to print is one: a cell that prints for ever would never end.
     """
 
     @default("kernel_manager_class")
@@ -73,10 +107,31 @@ class Kernels(AsyncMappingKernelManager):
         except TraitError:  # it has no time of last activity yet
             raise KeyError(kernel_id) from None
 
+    def start_buffering(self, kernel_id: str, session_key: str, channels: dict[str, Any]) -> None:
+        super().start_buffering(kernel_id, session_key, channels)  # type: ignore[no-untyped-call]
+        self._kernel_buffers[kernel_id]["buffer"] = RecentMessages()
+
+    def notify_disconnect(self, kernel_id: str) -> None:
+        super().notify_disconnect(kernel_id)  # type: ignore[no-untyped-call]
+        if kernel_id in self:
+            self.get_kernel(kernel_id).last_seen = utcnow()  # type: ignore[attr-defined]
+
+    async def cull_kernel_if_idle(self, kernel_id: str) -> None:
+        kernel: Any = self.get_kernel(kernel_id)
+        kernel.last_activity = kernel.last_seen or kernel.last_activity
+        await super().cull_kernel_if_idle(kernel_id)  # type: ignore[no-untyped-call]
+
 
 class PromptConnection(ZMQChannelsWebsocketConnection):
-    """Sends at once: else a small answer waits for the browser's delayed acknowledgement, 40 ms."""
+    """Sends at once: else a small answer waits for the browser's delayed acknowledgement, 40 ms.
+
+    What a kernel prints faster than `iopub_data_rate_limit` is left out, as in Jupyter; a page that
+    cannot keep up would fill the server's memory. Jupyter's words name an option that is not here.
+    """
 
     def connect(self) -> asyncio.Future[None] | None:  # type: ignore[override]
         self.websocket_handler.set_nodelay(True)
         return super().connect()
+
+    def write_stderr(self, error_message: str, parent_header: Any) -> None:
+        super().write_stderr(TOO_FAST, parent_header)  # type: ignore[no-untyped-call]
