@@ -50,9 +50,7 @@ def live(browser: Browser, server: Server, path: str) -> Iterator[Page]:
     yield page
     context.close()
     for session in server.ask("api/sessions").json:
-        server.ask(
-            f"api/sessions/{session['id']}", "DELETE", {"X-XSRFToken": server.cookies["_xsrf"]}
-        )
+        server.ask(f"api/sessions/{session['id']}", "DELETE", server.xsrf)
 
 
 def opened(context: BrowserContext, server: Server, path: str) -> Page:

@@ -93,9 +93,14 @@ class Server:
     def keep(self, answer: Answer) -> None:
         self.cookies |= {name: morsel.coded_value for name, morsel in answer.cookies.items()}
 
+    @property
+    def xsrf(self) -> dict[str, str]:
+        """The header that only a page of the book can send: others cannot read what it holds."""
+        return {"X-XSRFToken": self.ask("book/_live/server.json").json["xsrf"]}
+
     def post(self, path: str, body: Any) -> Answer:
-        """As a page of the book does: with the cookie and what only its own scripts can read."""
-        return self.ask(path, "POST", {"X-XSRFToken": self.cookies["_xsrf"]}, body)
+        """As a page of the book does."""
+        return self.ask(path, "POST", self.xsrf, body)
 
     def session(self, path: str = "chapters/a.ipynb") -> Any:
         """A kernel for a page."""

@@ -85,7 +85,9 @@ def test_shows_the_book_under_its_base(server: Server) -> None:
 
 
 def test_says_that_it_is_live(server: Server) -> None:
-    assert server.ask("book/_live/server.json").json == {
+    given = server.ask("book/_live/server.json").json
+    assert given.pop("xsrf")
+    assert given == {
         "live": True,
         "base": BASE,
         "python": ".".join(map(str, sys.version_info[:3])),
@@ -109,6 +111,14 @@ def test_who_is_not_signed_in_is_sent_to_that_servers_own_page(server: Server) -
 def test_leaves_that_server_its_own_services(server: Server) -> None:
     assert server.ask("api/contents").json["type"] == "directory"
     assert server.ask("api/config/notebook").status == 200
+
+
+def test_a_large_notebook_is_saved_there(server: Server, root: Path) -> None:
+    """The limits of the book's own server are not for a Jupyter in which people write."""
+    content = {"cells": [], "metadata": {"large": "x" * 2**22}, "nbformat": 4, "nbformat_minor": 5}
+    body = {"type": "notebook", "format": "json", "content": content}
+    assert server.ask("api/contents/large.ipynb", "PUT", server.xsrf, body).status == 201
+    assert (root / "large.ipynb").stat().st_size > 2**22
 
 
 def test_a_jupyter_without_the_book_is_unharmed(tmp_path: Path) -> None:

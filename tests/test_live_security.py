@@ -124,8 +124,8 @@ def test_the_link_gives_a_cookie_and_takes_the_token_out_of_the_address(server: 
     assert cookie["samesite"] == "Lax"
     page = server.ask("book/", headers={"Cookie": f"{cookie.key}={cookie.coded_value}"})
     assert page.status == 200
-    assert page.cookies["_xsrf"]["path"] == server.base
-    assert page.cookies["_xsrf"]["samesite"] == "Strict"
+    (xsrf,) = page.cookies.values()
+    assert (xsrf["path"], xsrf["httponly"], xsrf["samesite"]) == (server.base, True, "Strict")
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_no_answer_holds_the_token(server: Server) -> None:
             if path:  # the base itself leads to the book, query and all
                 assert server.token not in answer.headers.get("Location", "")
     for code in ("[", "{}"):
-        answer = server.ask("api/sessions", "POST", {"X-XSRFToken": server.cookies["_xsrf"]}, code)
+        answer = server.ask("api/sessions", "POST", server.xsrf, code)
         assert server.token not in answer.text
 
 
@@ -260,6 +260,7 @@ def test_a_cookie_of_an_earlier_run_is_refused(place: Path) -> None:
     with serving(folder, port=port, signed_in=False) as later:
         assert later.base != earlier.base
         assert later.token != earlier.token
+        assert not later.sign_in().cookies.keys() & earlier.cookies.keys()
         later.cookies = earlier.cookies
         assert later.ask("api/sessions").status == 403
         later.sign_in()
@@ -280,7 +281,7 @@ def test_refuses_a_foreign_origin(server: Server, kernel: str, origin: str) -> N
         assert answer.status in (403, 404)
         assert not answer.headers["Access-Control-Allow-Origin"]
     before = server.ask("api/kernels").json
-    both = asked | {"X-XSRFToken": server.cookies["_xsrf"]}
+    both = asked | server.xsrf
     assert server.ask("api/kernels", "POST", both, {"name": "python3"}).status in (403, 404)
     assert len(server.ask("api/kernels").json) == len(before)
     with pytest.raises(websocket.WebSocketBadStatusException, match="403"):
@@ -311,8 +312,7 @@ def test_a_request_that_changes_something_needs_what_only_our_scripts_can_read(
     assert made.status == 201
     for method in ("DELETE", "PATCH"):
         assert server.ask(f"api/sessions/{made.json['id']}", method, body={}).status == 403
-    headers = {"X-XSRFToken": server.cookies["_xsrf"]}
-    assert server.ask(f"api/sessions/{made.json['id']}", "DELETE", headers).status == 204
+    assert server.ask(f"api/sessions/{made.json['id']}", "DELETE", server.xsrf).status == 204
 
 
 @pytest.mark.parametrize("path", ["book/", "book/plain.svg", "book/_live/server.json", "api/me"])
@@ -327,13 +327,73 @@ def test_refuses_to_be_framed_or_loaded_by_others(server: Server, path: str) -> 
     assert not headers["Access-Control-Allow-Origin"]
 
 
+def careless(port: int) -> dict[str, str]:
+    """Cookies that another program on this machine may set for every path and port of its name."""
+    bomb = "; ".join(f"filler-{i}={'x' * 4000}" for i in range(180))  # all that Chromium keeps
+    name = f"username-127-0-0-1-{port}"
+    return {
+        "JupyterLab's": f'_xsrf=2|1a|2b|3; {name}="2|1:0|10:1|23:{name}|4:eA==|5"; _xsrf=x',
+        "odd": "=x; y; \"; '; path=/; expires; $Version=1; a b=c; _xsrf; \xe9=\xff; reader-=x; ;;",
+        "too many": bomb,
+    }
+
+
+@pytest.mark.parametrize("kind", ["JupyterLab's", "odd", "too many"])
+@pytest.mark.parametrize("last", [False, True])
+def test_a_cookie_of_another_program_locks_nobody_out(
+    server: Server, kernel: str, kind: str, last: bool
+) -> None:
+    """A browser sends every cookie of a name to each of its ports, wherever it came from."""
+    theirs, ours = careless(server.port)[kind], server.cookie
+    both = {"Cookie": f"{ours}; {theirs}" if last else f"{theirs}; {ours}"}
+    for path in ("book/", "api/sessions"):
+        assert server.ask(path, headers=both).status == 200
+    token = server.ask("book/_live/server.json", headers=both).json["xsrf"]
+    body = {"path": "chapters/a.ipynb", "type": "notebook", "name": "", "kernel": {}}
+    headers = both | {"X-XSRFToken": token}
+    assert server.ask("api/sessions", "POST", headers, body).status == 201
+    line = server.socket(kernel, cookie=both["Cookie"])
+    assert run(line, "print(6 * 7)") == "42\n"
+    line.close()
+    fresh = server.ask(f"book/?token={server.token}", headers={"Cookie": theirs}, signed_in=False)
+    assert fresh.status == 303
+    (mine,) = fresh.cookies.values()
+    signed_in = {"Cookie": f"{theirs}; {mine.key}={mine.coded_value}"}
+    assert server.ask("book/", headers=signed_in).status == 200
+
+
+def test_bodies_of_strangers_fill_no_memory(server: Server) -> None:
+    """Any page may post what it likes to any port, and a server reads it before it knows who asks."""
+    head = f"POST /book/ HTTP/1.1\r\nHost: {HOST}:{server.port}\r\n"
+    sized = f"{head}Content-Length: {2**29}\r\n\r\n".encode()
+    chunked = f"{head}Transfer-Encoding: chunked\r\n\r\n{2**29:x}\r\n".encode()
+    memory = psutil.Process(server.process.pid).memory_info
+    before = memory().rss
+    open_ = []
+    for start in (sized, chunked) * 4:
+        line = socket.create_connection((HOST, server.port), timeout=5)
+        open_.append(line)
+        try:
+            line.sendall(start)
+            for _ in range(20):
+                line.sendall(b"x" * 2**20)
+        except OSError:
+            pass  # it hung up
+    assert server.ask("api/status").status == 200
+    assert memory().rss - before < 30 * 2**20
+    for line in open_:
+        line.close()
+
+
 # What is served
 
 
 def test_says_that_it_is_live_and_is_not_remembered(server: Server) -> None:
     answer = server.ask("book/_live/server.json")
     version = ".".join(map(str, sys.version_info[:3]))
-    assert answer.json == {"live": True, "base": server.base, "python": version}
+    given = answer.json
+    assert given.pop("xsrf")
+    assert given == {"live": True, "base": server.base, "python": version}
     assert answer.headers["Content-Type"] == "application/json"
     assert answer.headers["Cache-Control"] == "no-store"
 
@@ -503,20 +563,24 @@ def test_a_kernel_knows_no_secret_of_its_server(server: Server, kernel: str) -> 
 
 def test_a_kernel_without_a_page_ends(place: Path) -> None:
     with serving(place / "_build" / "html", "--idle", "0.03", cwd=place) as short:
-        left, looping, open_ = (short.session(f"{name}.ipynb")["kernel"]["id"] for name in "abc")
+        names = ("left", "loops", "prints", "open")
+        left, looping, printing, open_ = (
+            short.session(f"{name}.ipynb")["kernel"]["id"] for name in names
+        )
         line = short.socket(open_)
         assert run(line, "print(1)") == "1\n"
-        loop = short.socket(looping)
-        assert run(loop, "print(1)") == "1\n"
-        send(loop, "while True: pass")
-        time.sleep(0.3)
-        loop.close()
+        for kernel, does in ((looping, "pass"), (printing, "print(1, flush=True)")):
+            loop = short.socket(kernel)
+            assert run(loop, "print(1)") == "1\n"
+            send(loop, f"while True: {does}")
+            time.sleep(0.3)
+            loop.close()
         deadline = time.monotonic() + 30
         while len(alive := short.ask("api/kernels").json) > 1 and time.monotonic() < deadline:
             time.sleep(0.2)
         time.sleep(2.5)  # one more round, so that the one with a page would have had its turn
         alive = short.ask("api/kernels").json
-        assert [each["id"] for each in alive] == [open_], (left, looping)
+        assert [each["id"] for each in alive] == [open_], (left, looping, printing)
         assert run(line, "print(2)") == "2\n"
         line.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import signal
 import socket
@@ -9,9 +10,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -57,11 +59,14 @@ def told(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @contextmanager
-def started(book: Path, *more: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+def started(
+    book: Path, *more: str, preexec_fn: Callable[[], Any] | None = None, **environment: str
+) -> Iterator[subprocess.Popen[str]]:
     command = [*SERVE, "--folder", str(book), "--port", str(free_port()), *more]
     environment = without_screen(**environment)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        command, text=True, env=environment, preexec_fn=preexec_fn, **pipes
     ) as process:
         try:
             yield process
@@ -76,7 +81,7 @@ def server_of(process: subprocess.Popen[str]) -> Server:
     return Server(process, int(found[1]), found[2], found[3])
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_serves_until_it_is_told_to_end(book: Path, short: Path, end: int) -> None:
     """A kernel in an endless loop keeps it no longer, and nothing is left behind."""
     with started(book, TMPDIR=str(short)) as process:
@@ -99,6 +104,30 @@ def test_serves_until_it_is_told_to_end(book: Path, short: Path, end: int) -> No
     assert time.monotonic() - start < 10
     assert psutil.wait_procs(running, 5)[1] == []
     assert list(short.iterdir()) == []
+
+
+def test_a_closed_terminal_leaves_nothing_behind(book: Path, short: Path) -> None:
+    """Not even where it had no time to start: keys and the page that opens the book hold secrets."""
+    code = (
+        "import os, signal, sys; from qkv.live import server;"
+        "server.BookServer.initialize = lambda *_, **__: os.kill(os.getpid(), signal.SIGHUP);"
+        "from qkv.commands.serve import main;"
+        f"sys.exit(main(['--folder', {str(book)!r}, '--port', '{free_port()}']))"
+    )
+    command = [sys.executable, "-c", code]
+    environment = without_screen(TMPDIR=str(short))
+    said = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    assert (said.returncode, said.stdout, said.stderr) == (0, "Closed.\n", "")
+    assert list(short.iterdir()) == []
+    assert [path.name for path in book.parent.iterdir()] == ["html"]
+
+
+def test_nohup_keeps_it(book: Path) -> None:
+    ignore = functools.partial(signal.signal, signal.SIGHUP, signal.SIG_IGN)
+    with started(book, preexec_fn=ignore) as process:
+        server = server_of(process)
+        process.send_signal(signal.SIGHUP)
+        assert server.sign_in().status == 303
 
 
 def test_ends_while_it_starts(book: Path) -> None:

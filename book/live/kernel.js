@@ -6,7 +6,7 @@ const AGAIN = 1000; // ms
 
 export const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
-// Says {live: true, base, python}, or why nothing can run: {words}, a template of bar.html. A server
+// Says {live: true, base, python, xsrf}, or why nothing can run: {words}, a template of bar.html. A server
 // that was started anew knows neither the old page nor its cookie.
 export async function askServer() {
   const address = new URL("../../_live/server.json", import.meta.url);
@@ -16,11 +16,11 @@ export async function askServer() {
 }
 
 // One kernel for each page: the server finds the one it has under the page's path, or starts one.
-export async function startKernel({ name }, { base }) {
+export async function startKernel({ name }, { base, xsrf }) {
   const path = `${name}.ipynb`;
   const answer = await fetch(`${base}api/sessions`, {
     method: "POST",
-    headers: { "X-XSRFToken": document.cookie.match(/\b_xsrf=([^;]*)/)?.[1] },
+    headers: { "X-XSRFToken": xsrf },
     body: JSON.stringify({ path, name: path, type: "notebook", kernel: { name: "python3" } }),
     signal: AbortSignal.timeout(PATIENCE),
   });
@@ -29,11 +29,18 @@ export async function startKernel({ name }, { base }) {
   throw new Error(`the server could not start Python (${model.message ?? answer.status}).`);
 }
 
-// Thebe's view of the server. It asks for what runs there, which nobody needs to wait for yet.
-export async function connect({ base }) {
+// Thebe's view of the server. It asks for what runs there, which nobody needs to wait for yet. To each
+// request it adds what a cookie named _xsrf holds; a JupyterLab on this host has one of its own.
+export async function connect({ base, xsrf }) {
   await loadThebe();
   const { api } = globalThis.thebeCore;
-  const serverSettings = { baseUrl: new URL(base, location.origin).href, token: "" };
+  const serverSettings = {
+    baseUrl: new URL(base, location.origin).href, token: "",
+    fetch(request) {
+      request.headers.set("X-XSRFToken", xsrf);
+      return fetch(request);
+    },
+  };
   return api.connectToJupyter(api.makeConfiguration({ serverSettings }));
 }
 

@@ -203,7 +203,6 @@ def free(server: Server) -> int:
     if server.process.poll() is not None:
         return 0
     busy = [s["id"] for s in sessions(server) if s["kernel"]["execution_state"] != "idle"]
-    xsrf = {"X-XSRFToken": server.cookies["_xsrf"]}
     for session in busy:
-        assert server.ask(f"api/sessions/{session}", "DELETE", xsrf).status == 204
+        assert server.ask(f"api/sessions/{session}", "DELETE", server.xsrf).status == 204
     return len(busy)

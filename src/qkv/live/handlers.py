@@ -74,7 +74,7 @@ class BookHandler(JupyterHandler, web.StaticFileHandler):
         elif not Path(self.root, "index.html").is_file():
             raise web.HTTPError(404, "There is no book in %s: make html builds it.", self.root)
         else:
-            self.xsrf_token  # noqa: B018  (reading it sets the cookie that the page sends back)
+            self.xsrf_token  # noqa: B018  (reading it sets the cookie, one for all open pages)
             await web.StaticFileHandler.get(self, path, include_body)
 
     @web.authenticated
@@ -112,7 +112,8 @@ class BookHandler(JupyterHandler, web.StaticFileHandler):
 
 
 class ServerHandler(APIHandler):
-    """Says that cells can run here. Of this name, the built book holds a file that denies it."""
+    """Says that cells can run here, and what a page has to send with each request that changes
+    something. Of this name, the built book holds a file that denies it."""
 
     auth_resource = "api"
 
@@ -123,7 +124,11 @@ class ServerHandler(APIHandler):
             self.set_header(name, value)
         self.set_header("Cache-Control", "no-store")
         version = platform.python_version()
-        self.finish(json.dumps({"live": True, "base": self.base_url, "python": version}))
+        # Not read from the cookie: other servers on this machine set some of the same name.
+        xsrf = self.xsrf_token.decode()
+        self.finish(
+            json.dumps({"live": True, "base": self.base_url, "python": version, "xsrf": xsrf})
+        )
 
 
 class StrangerHandler(web.RequestHandler):

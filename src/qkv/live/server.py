@@ -9,9 +9,10 @@ import re
 import secrets
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from jupyter_server.serverapp import ServerApp
@@ -28,6 +29,10 @@ HOST = "127.0.0.1"
 NEEDED = r"(?:$|(?:book|api/(?:kernels|kernelspecs|sessions|status|me))(?:/|$))"
 # A socket's path has at most about 100 characters; a kernel's is its folder and 50 more.
 LONGEST_FOLDER = 48
+LARGEST_BODY = 2**16  # bytes; a page of the book sends some hundred
+# Other programs on this machine may set cookies for its name: in Chromium 180, of 4 kB each.
+LARGEST_HEADER = 2**20
+ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no other
 
 
@@ -53,6 +58,10 @@ class BookServer(ServerApp):
         self.web_app.add_handlers(".*$", [(elsewhere, StrangerHandler)])
         mount(self.web_app, Path(self.book))
 
+    def init_httpserver(self) -> None:
+        super().init_httpserver()
+        self.http_server.conn_params.max_header_size = LARGEST_HEADER
+
     def init_logging(self) -> None:
         """Jupyter's warnings, and not tornado's: of each run's first kernel it says that the times
         of Jupyter's pings do not fit its own, which nobody can mend here."""
@@ -61,10 +70,9 @@ class BookServer(ServerApp):
 
     def init_signal(self) -> None:
         """Ctrl-C ends it; Jupyter would ask whether it is meant. A second one waits for nothing."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._end)
+        ends_by(self._end)
 
-    def _end(self, number: int, frame: object) -> None:
+    def _end(self, number: int, frame: FrameType | None) -> None:
         if self._stopping:
             raise KeyboardInterrupt
         self.stop(from_signal=True)
@@ -91,6 +99,13 @@ class BookServer(ServerApp):
         print(f"The book is at {link} (Ctrl-C ends).", flush=True)
         if self.show:
             self.launch_browser()
+
+
+def ends_by(handler: Callable[[int, FrameType | None], None]) -> None:
+    """Take every signal that asks this program to end, but one that it was told to ignore (nohup)."""
+    for number in ENDS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 @contextmanager
@@ -122,13 +137,14 @@ def settings(port: int, base: str, origin: str, idle: float) -> Config:
     Args:
         base: the path under which everything lies, "/…/".
         origin: the address of a port forward, "https://…", or "".
-        idle: minutes after which a kernel without an open page ends.
+        idle: minutes that a kernel outlives its last open page.
     """
     c = Config()
     s = c.ServerApp
     s.ip, s.port, s.port_retries = HOST, port, 0
     # Cookies know no ports. A page on another port of this machine, and the server behind it,
-    # would be sent ours, were they not kept to a path that it cannot know.
+    # would be sent ours, were they not kept to a path that it cannot know. Those that it sets reach
+    # this server: under names that it cannot know either, none of them stands in for one of ours.
     s.base_url, s.default_url = base, f"{base}book/"
     s.allow_remote_access = False  # a Host header of another name is refused: no DNS rebinding
     s.allow_unauthenticated_access = False
@@ -146,11 +162,16 @@ def settings(port: int, base: str, origin: str, idle: float) -> Config:
     s.log_level = logging.WARNING
     s.tornado_settings = {
         "headers": HEADERS,
-        "xsrf_cookie_kwargs": {"path": base, "samesite": "Strict"},
+        "xsrf_cookie_name": f"xsrf-{secrets.token_urlsafe(12)}",
+        "xsrf_cookie_kwargs": {"path": base, "samesite": "Strict", "httponly": True},
     }
+    # Before it is known who asks, all of a request is kept in memory.
+    s.max_body_size = LARGEST_BODY
     c.IdentityProvider.token = secrets.token_urlsafe(32)
+    c.IdentityProvider.cookie_name = f"reader-{secrets.token_urlsafe(12)}"
     c.IdentityProvider.cookie_options = {"samesite": "Lax", "httponly": True}
-    # The ports of a kernel on TCP are open to every user of the machine, its files are not.
+    # The ports of a kernel on TCP are open to every user of the machine, its files are not. One such
+    # port is left: ipykernel takes on it what forked children print, and drops what lacks a secret.
     c.KernelManager.transport = "tcp" if os.name == "nt" else "ipc"
     seconds = max(1, round(idle * 60))
     c.MappingKernelManager.cull_idle_timeout = seconds
@@ -168,6 +189,7 @@ def serve(folder: Path, port: int, show: bool, origin: str = "", idle: float = 2
         show: open a browser.
         origin, idle: as in `settings`.
     """
+    ends_by(signal.default_int_handler)  # from here on, no key and no page with the link stays
     base = f"/{secrets.token_urlsafe(12)}/"
     book = folder.resolve()
     with private_folder() as private, folder_beside(book, private) as opening:
