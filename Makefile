@@ -1,21 +1,21 @@
 # Each target sets up .venv by itself, once. `make help` lists them.
 
 PYTHON ?= python3
-PORT ?= 8000
+PORT ?=
 
 CHOSEN := $(if $(filter file,$(origin PYTHON)),,--chosen)
 RUN := .venv/bin/python
 SETUP := $(PYTHON) tools/setup_venv.py
-SERVE := $(RUN) -m qkv.commands.serve --port $(PORT)
+SERVE := $(RUN) -m qkv.commands.serve $(if $(PORT),--port $(PORT))
 BUILD := $(RUN) tools/frontend.py && $(RUN) tools/build_book.py
 
 .DEFAULT_GOAL := help
 .PHONY: help book html serve test test-live notebooks mutants bench clean python reader tester
 
 help:
-	@echo 'make book       build the book and serve it on this machine, its cells live (PORT=8000)'
+	@echo 'make book       build the book and serve it on this machine, its cells live'
 	@echo 'make html       build the book into _build/html'
-	@echo 'make serve      serve what make html built (PORT=8000)'
+	@echo 'make serve      serve what make html built'
 	@echo 'make test       test everything: code, notebooks, pages'
 	@echo 'make test-live  run every cell of every chapter live, in a browser'
 	@echo 'make notebooks  run the chapters in place and store what they print'
@@ -24,6 +24,7 @@ help:
 	@echo 'make clean      remove what was built; .venv stays'
 	@echo
 	@echo 'Another Python: make test PYTHON=python3.12'
+	@echo 'Another port: make serve PORT=8123'
 
 book: reader
 	@$(SERVE) --probe

@@ -149,7 +149,8 @@ def test_codespace_builds_the_book_and_forwards_its_port() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     assert settings["postCreateCommand"] == "make html"
     assert re.search(r"^html:", makefile, re.MULTILINE)
-    port = re.search(r"^PORT \?= (\d+)$", makefile, re.MULTILINE)
+    before = (CODESPACE / "codespace.mk").read_text("utf-8")
+    port = re.search(r"^PORT \?= (\d+)$", before, re.MULTILINE)
     assert port
     assert settings["forwardPorts"] == [int(port[1])]
     # Opening it by itself would open the bare port, which shows nobody the book.
@@ -166,11 +167,11 @@ def test_codespace_has_a_python_and_a_browser() -> None:
     assert set(install[1].split()) & set(NAMES), "the browser tests look for one of these"
 
 
-def serving(target: str, **variables: str) -> list[str]:
+def serving(target: str, *arguments: str, **variables: str) -> list[str]:
     """The last command of a target, as make would run it with these in its environment."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     done = subprocess.run(
-        ["make", "-n", target, "PORT=8123"],
+        ["make", "-n", target, *arguments],
         cwd=ROOT,
         env={**clean, **variables},
         capture_output=True,
@@ -190,14 +191,17 @@ def test_in_a_codespace_make_tells_the_server_its_address(target: str) -> None:
         "MAKEFILES": str(CODESPACE / copied[1]),
         "GITHUB_CODESPACES_PORT_FORWARDING_DOMAIN": "app.github.dev",
     }
-    plain = serving(target)
-    assert serving(target, **before) == [*plain, "--no-open"], "a container, and no codespace"
-    command = serving(target, **before, CODESPACE_NAME="odd-name-x7")
-    assert command[: len(plain)] == plain
-    options = parser().parse_args(command[command.index("qkv.commands.serve") + 1 :])
-    assert options.no_open
-    assert options.port == 8123
-    assert options.origin == "https://odd-name-x7-8123.app.github.dev"
+    assert "--port" not in serving(target), "outside a container, a book has a port of its own"
+    for more, port in (([], 8000), (["PORT=8123"], 8123)):
+        plain = serving(target, f"PORT={port}")
+        said = serving(target, *more, **before)
+        assert said == [*plain, "--no-open"], "a container, and no codespace"
+        command = serving(target, *more, **before, CODESPACE_NAME="odd-name-x7")
+        assert command[: len(plain)] == plain
+        options = parser().parse_args(command[command.index("qkv.commands.serve") + 1 :])
+        assert options.no_open
+        assert options.port == port
+        assert options.origin == f"https://odd-name-x7-{port}.app.github.dev"
 
 
 def own_files() -> list[Path]:

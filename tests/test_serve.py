@@ -30,6 +30,8 @@ from live_server import (
     without_screen,
 )
 
+from qkv.commands.serve import usual_port
+
 
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
@@ -107,7 +109,7 @@ def test_serves_until_it_is_told_to_end(book: Path, short: Path, end: int) -> No
 
 
 def test_a_closed_terminal_leaves_nothing_behind(book: Path, short: Path) -> None:
-    """Not even where it had no time to start: keys and the page that opens the book hold secrets."""
+    """Not even where it had no time to start: keys, and the page that opens the book, are secret."""
     code = (
         "import os, signal, sys; from qkv.live import server;"
         "server.BookServer.initialize = lambda *_, **__: os.kill(os.getpid(), signal.SIGHUP);"
@@ -160,6 +162,24 @@ def test_port_in_use(book: Path, taken: int) -> None:
         assert said.returncode == 1
         assert f"Port {taken} cannot be had (Address already in use)" in said.stderr
         assert "make book PORT=" in said.stderr
+
+
+def test_each_book_has_a_port_of_its_own(book: Path, tmp_path: Path) -> None:
+    """No other program's, and the same at each start: under it the browser keeps changed cells."""
+    ports = [usual_port(tmp_path / f"book-{i}" / "_build" / "html") for i in range(50)]
+    assert len(set(ports)) > 45
+    assert all(20_000 <= port < 30_000 for port in ports)
+    port = usual_port(book)
+    command = [*SERVE, "--no-open", "--folder", "_build/html"]
+    for _ in range(2):
+        with subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=without_screen()
+        ) as process:
+            try:
+                assert server_of(process).port == port
+            finally:
+                process.terminate()
+                process.wait(20)
 
 
 def test_probe_of_a_free_port_says_nothing_and_needs_no_book(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import re
 import socket
@@ -15,6 +16,17 @@ from qkv.commands.numbers import number
 HOST = "127.0.0.1"
 BOOK = Path("_build/html")
 ORIGIN = re.compile(r"https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?")
+
+
+def usual_port(folder: Path) -> int:
+    """The port of this book in this place, from 20000 to 29999, the same at each start.
+
+    A browser keeps by address what pages store. At a port that many programs take, such as 8000, one
+    of them may have left a service worker, which sees every request, the link with its token too.
+    At one drawn anew for each start, the reader's changed cells would not be found again.
+    """
+    place = f"{Path.home()}\0{folder.resolve()}"
+    return 20_000 + int.from_bytes(hashlib.sha256(place.encode()).digest()) % 10_000
 
 
 def refusal(port: int) -> str:
@@ -49,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
     port = number(int, lambda n: 0 < n < 65536, "no port: give a number from 1 to 65535")
     minutes = number(float, lambda x: 0 < x <= 1e6, "no time: give minutes, more than 0")
 
-    made.add_argument("--port", type=port, default=8000, help="8000 unless told")
+    made.add_argument("--port", type=port, help="unless told, one that is this folder's own")
     made.add_argument("--folder", type=Path, default=BOOK, help=f"the built book; {BOOK}")
     made.add_argument("--no-open", action="store_true", help="open no browser")
     made.add_argument("--probe", action="store_true", help="only say whether the port is free")
@@ -69,9 +81,10 @@ def forget_jupyter_settings() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
-    if reason := refusal(options.port):
+    port = options.port or usual_port(options.folder)
+    if reason := refusal(port):
         print(
-            f"Port {options.port} cannot be had ({reason}). Choose another: make book PORT=8123",
+            f"Port {port} cannot be had ({reason}). Choose another: make book PORT=8123",
             file=sys.stderr,
         )
         return 1
@@ -85,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from qkv.live.server import serve
 
-        serve(options.folder, options.port, show, origin=options.origin or "", idle=options.idle)
+        serve(options.folder, port, show, origin=options.origin or "", idle=options.idle)
     except ModuleNotFoundError as error:
         print(f"There is no {error.name} here: pip install 'qkv[live]' brings it.", file=sys.stderr)
         return 1
