@@ -6,6 +6,7 @@ address and a password set for other Jupyters, a kernel of the same name, a file
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import socket
@@ -13,7 +14,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from http.client import HTTPResponse
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
 import psutil
@@ -37,6 +38,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (html / "index.html").write_text(INLINE)
     (html / "chapters" / "index.html").write_text("<script>two()</script>")
     (html / "plain.svg").write_text("<svg><script>three()</script></svg>")
+    (html / "code.js").write_text("four();" * 400)
+    (html / "picture.png").write_bytes(bytes(4000))
     (root / "_build" / "secret.txt").write_text(SECRET)
     (root / "secret.txt").write_text(SECRET)
     (html / "out.txt").symlink_to(root / "secret.txt")
@@ -363,7 +366,7 @@ def test_a_cookie_of_another_program_locks_nobody_out(
 
 
 def test_bodies_of_strangers_fill_no_memory(server: Server) -> None:
-    """Any page may post what it likes to any port, and a server reads it before it knows who asks."""
+    """Any page may post to any port, and a server reads a body before it knows who asks."""
     head = f"POST /book/ HTTP/1.1\r\nHost: {HOST}:{server.port}\r\n"
     sized = f"{head}Content-Length: {2**29}\r\n\r\n".encode()
     chunked = f"{head}Transfer-Encoding: chunked\r\n\r\n{2**29:x}\r\n".encode()
@@ -437,6 +440,52 @@ def test_each_page_runs_its_own_scripts_only(server: Server) -> None:
     assert "'unsafe-hashes'" in one
     assert len(two) == 3
     assert not set(one[2:]) & set(two[2:])
+
+
+def raw(server: Server, path: str, **headers: str) -> tuple[HTTPResponse, bytes]:
+    """An answer with its body as it was sent."""
+    connection = HTTPConnection(HOST, server.port, timeout=20)
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request("GET", server.base + path, headers={"Cookie": server.cookie} | named)
+    answer = connection.getresponse()
+    return answer, answer.read()
+
+
+def test_what_compresses_is_sent_compressed_and_once(server: Server, place: Path) -> None:
+    html = place / "_build" / "html"
+    for name in ("index.html", "plain.svg", "code.js"):
+        answer, body = raw(server, f"book/{name}", Accept_Encoding="gzip, br")
+        assert answer.headers["Content-Encoding"] == "gzip"
+        assert answer.headers.get_all("Vary") == ["Accept-Encoding"]
+        assert gzip.decompress(body) == (html / name).read_bytes()
+        plain, text = raw(server, f"book/{name}", Accept_Encoding="identity")
+        assert plain.headers["Content-Encoding"] is None
+        assert plain.headers["Vary"] == "Accept-Encoding"
+        assert text == (html / name).read_bytes()
+    picture, body = raw(server, "book/picture.png", Accept_Encoding="gzip")
+    assert picture.headers["Content-Encoding"] is None
+    assert body == (html / "picture.png").read_bytes()
+
+
+def test_what_a_browser_has_is_not_sent_again(server: Server, place: Path) -> None:
+    """In either form; and a new build is."""
+    file = place / "_build" / "html" / "code.js"
+    both = [raw(server, "book/code.js", Accept_Encoding=how)[0] for how in ("gzip", "identity")]
+    for answer in both:
+        tag, changed = answer.headers["ETag"], answer.headers["Last-Modified"]
+        for how in ("gzip", "identity"):
+            for asked in ({"If_None_Match": tag}, {"If_Modified_Since": changed}):
+                again, body = raw(server, "book/code.js", Accept_Encoding=how, **asked)
+                assert (again.status, body) == (304, b"")
+    file.write_text("changed()")
+    again, body = raw(server, "book/code.js", Accept_Encoding="gzip", If_None_Match=tag)
+    assert (again.status, gzip.decompress(body)) == (200, b"changed()")
+
+
+def test_no_part_of_a_file_is_sent_as_a_part_of_its_compressed_form(server: Server) -> None:
+    answer, body = raw(server, "book/index.html", Accept_Encoding="gzip", Range="bytes=3-9")
+    assert (answer.status, answer.headers["Accept-Ranges"]) == (200, "none")
+    assert gzip.decompress(body).decode() == INLINE
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_serves_until_it_is_told_to_end(book: Path, short: Path, end: int) -> No
 
 
 def test_a_closed_terminal_leaves_nothing_behind(book: Path, short: Path) -> None:
-    """Not even where it had no time to start: keys, and the page that opens the book, are secret."""
+    """Not even where it had no time to start: keys, and the page that opens the book."""
     code = (
         "import os, signal, sys; from qkv.live import server;"
         "server.BookServer.initialize = lambda *_, **__: os.kill(os.getpid(), signal.SIGHUP);"

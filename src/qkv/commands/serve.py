@@ -21,9 +21,9 @@ ORIGIN = re.compile(r"https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?")
 def usual_port(folder: Path) -> int:
     """The port of this book in this place, from 20000 to 29999, the same at each start.
 
-    A browser keeps by address what pages store. At a port that many programs take, such as 8000, one
-    of them may have left a service worker, which sees every request, the link with its token too.
-    At one drawn anew for each start, the reader's changed cells would not be found again.
+    A browser keeps by address what pages store. At a port that many programs take, such as 8000,
+    one of them may have left a service worker, which sees every request, also the link with its
+    token. At one drawn anew for each start, the reader's changed cells would not be found again.
     """
     place = f"{Path.home()}\0{folder.resolve()}"
     return 20_000 + int.from_bytes(hashlib.sha256(place.encode()).digest()) % 10_000

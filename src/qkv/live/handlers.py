@@ -47,6 +47,7 @@ class BookHandler(JupyterHandler, web.StaticFileHandler):
 
     async def prepare(self) -> None:  # type: ignore[override]
         await super().prepare()
+        self.request.headers.pop("Range", None)  # a part of a file could be no part of its gzip
         if not self._finished and not self.check_origin():
             raise web.HTTPError(403, "a page of another site asked")
 
@@ -83,21 +84,28 @@ class BookHandler(JupyterHandler, web.StaticFileHandler):
         await web.StaticFileHandler.get(self, path or "", include_body=False)
 
     def without_token(self) -> str:
-        """The address asked for, less the token: it must not stay in the history."""
+        """The address asked for, less the token, which no address bar or bookmark shall show.
+
+        More is not promised: the link lets in whoever has it, as long as the server runs.
+        """
         asked = qs_to_qsl(self.request.query_arguments)
         rest = urlencode([(name, value) for name, value in asked if name != "token"])
         return self.request.path + (f"?{rest}" if rest else "")
 
     def set_extra_headers(self, path: str) -> None:
+        self.set_header("Accept-Ranges", "none")
         file = Path(str(self.absolute_path))
         if file.suffix == ".html":
             found = inline_of(file, file.stat().st_mtime_ns)
             self.set_header("Content-Security-Policy", policy(found, self.hosts()))
 
     def compute_etag(self) -> str | None:
-        """A mark of the file as it is now; tornado's would outlive a new build of the book."""
+        """A mark of the file as it is now; tornado's would outlive a new build of the book.
+
+        A weak one, because the same file is sent compressed and as it is.
+        """
         file = Path(str(self.absolute_path)).stat()
-        return f'"{file.st_mtime_ns:x}-{file.st_size:x}"'
+        return f'W/"{file.st_mtime_ns:x}-{file.st_size:x}"'
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """One plain sentence: an error page has no use for scripts, addresses or tokens."""

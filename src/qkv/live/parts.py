@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from jupyter_server._tz import utcnow
 from jupyter_server.auth.identity import IdentityProvider
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 from jupyter_server.services.kernels.kernelmanager import (
     AsyncMappingKernelManager,
     ServerKernelManager,
-    utcnow,
 )
 from traitlets import TraitError, default
 

@@ -102,7 +102,7 @@ class BookServer(ServerApp):
 
 
 def ends_by(handler: Callable[[int, FrameType | None], None]) -> None:
-    """Take every signal that asks this program to end, but one that it was told to ignore (nohup)."""
+    """Take every signal that asks this program to end, but one that it shall ignore (nohup)."""
     for number in ENDS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
@@ -162,6 +162,7 @@ def settings(port: int, base: str, origin: str, idle: float) -> Config:
     s.log_level = logging.WARNING
     s.tornado_settings = {
         "headers": HEADERS,
+        "compress_response": True,
         "xsrf_cookie_name": f"xsrf-{secrets.token_urlsafe(12)}",
         "xsrf_cookie_kwargs": {"path": base, "samesite": "Strict", "httponly": True},
     }
@@ -170,8 +171,8 @@ def settings(port: int, base: str, origin: str, idle: float) -> Config:
     c.IdentityProvider.token = secrets.token_urlsafe(32)
     c.IdentityProvider.cookie_name = f"reader-{secrets.token_urlsafe(12)}"
     c.IdentityProvider.cookie_options = {"samesite": "Lax", "httponly": True}
-    # The ports of a kernel on TCP are open to every user of the machine, its files are not. One such
-    # port is left: ipykernel takes on it what forked children print, and drops what lacks a secret.
+    # The ports of a kernel on TCP are open to every user of the machine, its files are not. One is
+    # left: on it ipykernel takes what forked children print, and drops what lacks a secret.
     c.KernelManager.transport = "tcp" if os.name == "nt" else "ipc"
     seconds = max(1, round(idle * 60))
     c.MappingKernelManager.cull_idle_timeout = seconds
