@@ -28,6 +28,7 @@ from tools.browser import find_browser
 RULES = f"--host-resolver-rules=MAP {EVIL} {HOST}, MAP * ~NOTFOUND, EXCLUDE {HOST}"
 # Chromium's own guard of this machine's servers, which other browsers lack: the book's must do.
 OPEN = "--disable-features=LocalNetworkAccessChecks"
+COUNT = "print(get_ipython().execution_count)"
 STATE = "print(get_ipython().execution_count, 'here' in globals(), 'stolen' in globals())"
 SESSION = json.dumps(
     {"path": "x.ipynb", "name": "", "type": "notebook", "kernel": {"name": "python3"}}
@@ -174,6 +175,40 @@ def test_no_cookie_of_the_book_is_sent_elsewhere(untouched: Scene) -> None:
     untouched.evil.goto(untouched.stranger.url(untouched.server.base))
     assert len(names_of(untouched.stranger.headers("Cookie")[0])) >= 3
     untouched.context.clear_cookies(name="careless")
+
+
+def test_planted_cookies_do_not_lock_the_reader_out(untouched: Scene) -> None:
+    """A page sets cookies for all ports of its host: of every name that can be guessed, and many."""
+    others = untouched.state()[2]
+    port = untouched.server.port
+    host, name = HOST, HOST.replace(".", "-")
+    guessed = ["_xsrf", "xsrf", "xsrf-", "reader", "reader-", "token", "jupyterhub-session-id"]
+    guessed += [f"username-{name}-{port}", f"username-{host}:{port}", f"username-{name}", "session"]
+    untouched.evil.goto(untouched.stranger.url())
+    untouched.evil.evaluate(
+        """([names, many]) => {
+          for (const name of names) document.cookie = `${name}=2|planted; Path=/; SameSite=Lax`;
+          for (let i = 0; i < many; i++) document.cookie = `filler-${i}=${"x".repeat(4000)}; Path=/`;
+        }""",
+        [guessed, 120],
+    )
+    page = untouched.context.new_page()
+    answer = page.goto(untouched.address("book/"))  # signed in as before
+    assert answer is not None
+    assert answer.status == 200, answer.text()
+    page.goto(f"{untouched.address(f'book/{CHAPTER}')}?token={untouched.server.token}")
+    assert len(page.context.cookies()) > 120
+    live = LivePage(page).start()
+    assert live.prints(live.plain()[0], "print(6 * 7)") == "42"
+    live.act("restart")
+    live.wait("ready", "started afresh")
+    live.run(live.plain()[0], "here = 1")
+    live.act("reset-all")
+    page.close()
+    for planted in [*guessed, *(f"filler-{i}" for i in range(120))]:
+        untouched.context.clear_cookies(name=planted)
+    untouched.runs = 0
+    untouched.runs = int(untouched.run(COUNT)) - others
 
 
 def test_a_link_out_of_the_book_does_not_name_its_path(untouched: Scene) -> None:

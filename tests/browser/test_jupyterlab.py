@@ -12,6 +12,7 @@ import urllib.request
 
 import pytest
 
+from tests.browser.live import CHAPTER
 from tests.browser.shown import SNAPSHOT, compare
 from tests.explorers import CHAPTERS, explorers_in_chapter, function_of
 
@@ -129,3 +130,26 @@ def by_keyboard(page, box, root, before):
                 return shown
             page.wait_for_timeout(100)
     pytest.fail("the arrow keys moved nothing: JupyterLab may have taken them")
+
+
+def test_the_book_s_cells_live_beside_jupyterlab(jupyterlab, readers, live_server):
+    """Both set cookies for one host: in one browser, before and after the button is pressed."""
+    reader = readers(live_server)
+    reader.watch.home = "http://127.0.0.1:"
+    before = reader.open(CHAPTER).start()
+    lab = reader.context.new_page()
+    lab.set_default_timeout(PATIENCE)
+    lab.goto(jupyterlab)
+    lab.wait_for_selector(".jp-Notebook .jp-Cell")
+    kept = {cookie["name"]: cookie["path"] for cookie in reader.context.cookies()}
+    assert kept["_xsrf"] == "/", "JupyterLab does not do what this test is for"
+    reader.watch.errors.clear()  # what JupyterLab writes is its own
+    lab.close()
+    reader.forgive("jupyterlab", "Comm not found", "Connection lost, reconnecting")
+    assert before.prints(before.plain()[0], "print(6 * 7)") == "42"
+    before.act("restart")
+    before.wait("ready", "started afresh")
+    after = reader.open(CHAPTER).start()
+    assert after.prints(after.plain()[0], "print(6 * 7)") == "42"
+    after.act("stop")
+    after.wait("off")
