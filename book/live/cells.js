@@ -1,32 +1,38 @@
 // The page's code cells: editors, and live outputs in the place of the stored ones. What is shown in
 // which state says live.css.
 import { editOf, keepEdit } from "./edits.js";
+import { OutputLimit } from "./limit.js";
 
 const EDITOR = {
   lineNumbers: false, indentUnit: 4, inputStyle: "contenteditable",
   viewportMargin: Infinity, autoRefresh: false, scrollbarStyle: "null",
 };
-const MOST = 300_000; // characters that one run may print; a loop without end would fill the memory
 const SETTLED = 250; // ms; a widget draws itself a little later than its cell ends
 
-// `run(cell)` is what Shift-Enter and a cell's button do.
-export function makeCells(page, rendermime, run) {
+// `run(cell)` is what Shift-Enter and a cell's button do; `asked(cell, answer)` is told of an input()
+// and of the promise of its answer.
+export function makeCells(page, rendermime, run, asked) {
   const elements = [...document.querySelectorAll("div.cell:has(.cell_input pre)")];
-  const shared = { page, rendermime, run, count: elements.length };
+  const shared = { page, rendermime, run, asked, count: elements.length };
   page.bar.closest("article").classList.add("qkv-live-open");
   return elements.map((element, index) => new Cell(shared, element, index));
 }
 
 class Cell {
-  constructor({ page, rendermime, run, count }, element, index) {
-    Object.assign(this, { page, rendermime, element, data: element.dataset, run: () => run(this) });
+  constructor({ page, rendermime, run, asked, count }, element, index) {
+    Object.assign(this, { page, rendermime, asked, element, data: element.dataset, run: () => run(this) });
     Object.assign(this.data, { qkvCell: index, qkvState: "idle" });
     this.title = `cell ${index + 1} of ${count}`;
     this.code = element.querySelector(".cell_input pre");
     this.stored = element.querySelector(".cell_output");
     this.original = this.code.textContent.replace(/\n$/, "");
     this.#addTools();
+    this.limit = new OutputLimit(({ waits, flood }) => {
+      element.classList.toggle("qkv-long", waits);
+      element.classList.toggle("qkv-flood", flood);
+    });
     if (editOf(this) !== this.original) this.open();
+    this.unfoldEdit();
     // An editor takes 10 ms to make, and a chapter has fifty cells. One that was made out of sight,
     // to be run, has measured nothing and shows nothing before it is refreshed.
     new IntersectionObserver((entries) => {
@@ -38,17 +44,29 @@ class Cell {
     return ["queued", "running"].includes(this.data.qkvState);
   }
 
+  get edited() {
+    return this.element.classList.contains("qkv-edited");
+  }
+
+  // What runs and is not the book's shall be in sight.
+  unfoldEdit() {
+    if (!this.edited) return;
+    const input = this.element.querySelector(".cell_input");
+    for (const fold of document.querySelectorAll("details")) if (fold.contains(input)) fold.open = true;
+  }
+
   // The stored output stays in sight until the cell is run. Where only the code is folded, the
   // buttons stay in sight too, above the output.
   #addTools() {
     const template = this.page.bar.querySelector(".qkv-cell-template");
-    const [tools, output] = template.content.cloneNode(true).children;
+    const [tools, output, rest] = template.content.cloneNode(true).children;
     const [run, reset] = tools.children;
     run.onclick = this.run;
     reset.onclick = () => this.reset();
-    for (const part of [run, reset, output]) part.ariaLabel += ` ${this.title}`;
+    rest.onclick = () => this.#showRest();
+    for (const part of [run, reset, output, rest]) part.ariaLabel += ` ${this.title}`;
     const code = this.element.querySelector(".tag_hide-input > details, .cell_input");
-    (this.stored ?? code).after(output);
+    (this.stored ?? code).after(output, rest);
     if (code.matches("details")) code.after(tools);
     else code.append(tools);
     Object.assign(this, { output, runButton: run });
@@ -64,6 +82,10 @@ class Cell {
     const options = { codeMirrorConfig: { ...EDITOR, screenReaderLabel } };
     globalThis.thebe.renderAllCells(options, notebook, [block]);
     this.area = notebook.cells[0].area;
+    this.area.inputRequested.connect((_, { node, value }) => {
+      node.querySelector("input").ariaLabel = `Answer to ${this.title}`;
+      this.asked(this, value);
+    });
     this.editor = this.element.querySelector(".CodeMirror").CodeMirror;
     this.editor.addKeyMap({
       "Shift-Enter": this.run, "Ctrl-Enter": this.run, "Cmd-Enter": this.run,
@@ -79,6 +101,7 @@ class Cell {
     const text = this.editor.getValue();
     this.unkept = !keepEdit(this, text);
     this.element.classList.toggle("qkv-edited", text !== this.original);
+    this.page.countEdited();
     if (!this.waiting) this.data.qkvState = "idle"; // what is shown is no longer what was run
   }
 
@@ -86,7 +109,7 @@ class Cell {
   reset() {
     this.editor?.setValue(this.original);
     if (this.waiting) return;
-    this.element.classList.remove("qkv-ran", "qkv-flood");
+    this.element.classList.remove("qkv-ran", "qkv-long", "qkv-flood");
     this.data.qkvState = "idle";
   }
 
@@ -100,14 +123,16 @@ class Cell {
   async execute(kernel) {
     const code = this.open().getValue();
     const start = performance.now();
-    this.printed = 0;
     // The new output keeps the room of the old one until it is there: the page does not jump.
     this.output.style.minHeight = `${this.output.offsetHeight || this.stored?.offsetHeight || 0}px`;
-    this.element.classList.remove("qkv-flood");
     this.element.classList.add("qkv-ran");
     const future = kernel.requestExecute({ code });
     this.area.future = future;
-    future.registerMessageHook((message) => this.#admits(message));
+    this.limit.restart(this.area.model);
+    future.registerMessageHook((message) => {
+      if (message.header.msg_type === "execute_input") this.data.qkvState = "running";
+      return this.limit.admits(message);
+    });
     const reply = await future.done.then(({ content }) => content, () => ({ status: "lost" }));
     const ms = performance.now() - start;
     this.data.qkvState = reply.status === "ok" ? "done" : reply.status;
@@ -119,14 +144,12 @@ class Cell {
     return { ...reply, seconds: (ms / 1000).toPrecision(2) };
   }
 
-  // What a cell prints is cut off where it is too much.
-  #admits({ header, content }) {
-    if (header.msg_type === "execute_input") this.data.qkvState = "running";
-    if (header.msg_type !== "stream") return true;
-    content.text = content.text.slice(0, MOST - this.printed);
-    this.printed += content.text.length;
-    this.element.classList.toggle("qkv-flood", this.printed === MOST);
-    return content.text !== "";
+  // The button goes with what it shows; the focus goes to what is shown.
+  #showRest() {
+    this.limit.showRest();
+    this.output.tabIndex = -1;
+    this.output.focus({ preventScroll: true });
+    this.#settle();
   }
 
   // What the mouse can scroll, the keyboard can.

@@ -4,10 +4,12 @@ import { askServer, awake, connect, inTime, pause, startKernel } from "./kernel.
 import { makeRendermime } from "./texts.js";
 
 const SLOW = 250; // ms; the bar does not flicker for quicker cells
+const LONGEST = 500; // characters of an error's words that the bar shows
 const LOOK = 4000; // ms in which a lost connection may come back, before the server is asked
 
 const line = []; // the cells that are to run; Python has the first
 let page, cells, rendermime, session;
+let asking; // whether Python waits for an answer to input()
 let fresh; // while Python starts afresh, the promise that it will have done so
 
 export async function goLive(opened) {
@@ -19,7 +21,7 @@ export async function goLive(opened) {
   const [model, thebe] = await Promise.all([startKernel(page, server), connect(server)]);
   // The cells become editors once; kernels come and go.
   rendermime ??= makeRendermime();
-  cells ??= makeCells(page, rendermime, run);
+  cells ??= makeCells(page, rendermime, run, asked);
   const connected = await thebe.connectToExistingSession(model, rendermime);
   const before = model.kernel.execution_state;
   // A kernel that is busy since before a reload answers when it is done, or interrupted.
@@ -28,6 +30,15 @@ export async function goLive(opened) {
   follow(session.kernel);
   if (before === "busy") page.say("busy", "still-busy");
   else page.say("ready", before === "idle" ? "again" : "ready", server.python);
+}
+
+function asked(cell, answer) {
+  asking = true;
+  page.say("busy", "asks", cell.title);
+  answer.then(() => {
+    asking = false;
+    page.say("busy", "running", cell.title);
+  });
 }
 
 const tell = (words, value) => page.say(page.bar.dataset.state, words, value);
@@ -49,11 +60,13 @@ async function run(cell) {
 async function execute(cell) {
   await fresh;
   const { status, ename, evalue, seconds } = await cell.execute(session.kernel);
+  asking = false;
   if (status === "ok") return tell(cell.unkept ? "ran-unkept" : "ran", `${cell.title} in ${seconds} s`);
   callOff();
   cell.element.scrollIntoView({ block: "nearest" });
   // Of a syntax error, the number of the line is the reader's, the name of the file is not.
-  const what = [cell.title, ename, evalue?.replace(/\(\d+\.py, /, "(")].filter(Boolean).join(": ");
+  const why = evalue?.slice(0, LONGEST).replace(/\(\d+\.py, /, "(");
+  const what = [cell.title, ename, why].filter(Boolean).join(": ");
   if (ename === "KeyboardInterrupt") tell("interrupted", cell.title);
   else if (ename) tell(ename === "NameError" ? "name-error" : "error", `${what}.`);
 }
@@ -63,7 +76,10 @@ function callOff(first = 1) {
   for (const cell of line.splice(first)) cell.data.qkvState = "aborted";
 }
 
-export const runAll = () => cells.forEach(run);
+export function runAll() {
+  for (const cell of cells) cell.unfoldEdit();
+  cells.forEach(run);
+}
 
 export function resetAll() {
   for (const cell of cells) cell.reset();
@@ -118,7 +134,7 @@ const forget = () => cells.forEach((cell) => cell.forget());
 function follow(kernel) {
   const on = (signal, act) => signal.connect((_, value) => holds(kernel) && act(value));
   const says = (...words) => words.includes(page.bar.dataset.words);
-  const running = () => holds(kernel) && page.say("busy", "running", line[0]?.title ?? "Python");
+  const running = () => holds(kernel) && !asking && page.say("busy", "running", line[0]?.title ?? "Python");
   let slow;
 
   on(kernel.statusChanged, (status) => {
@@ -127,7 +143,7 @@ function follow(kernel) {
     if (fresh) return; // the old Python speaks
     if (status === "busy") slow = setTimeout(running, SLOW);
     if (status === "idle") page.bar.dataset.state = "ready";
-    if (status === "idle" && says("running", "still-busy")) page.say("ready", "idle");
+    if (status === "idle" && says("running", "asks", "still-busy")) page.say("ready", "idle");
     if (status === "autorestarting") page.say("ready", "died");
   });
   on(kernel.disposed, () => lose(kernel.status === "dead" ? "dead" : "ended-elsewhere"));

@@ -15,6 +15,14 @@
     if (focused && !focused.checkVisibility()) bar.focus({ preventScroll: true });
   }
 
+  // Says how many cells are not as in the book.
+  function countEdited() {
+    const count = document.querySelectorAll(".cell.qkv-edited").length;
+    const note = bar.querySelector(".qkv-live-edited");
+    if (note.querySelector("b").textContent !== String(count)) note.querySelector("b").textContent = count;
+    note.hidden = !count;
+  }
+
   // A button has the name of what it does, an export of live.js. One that loses something asks first.
   bar.onclick = async ({ target: { name, dataset } }) => {
     if (!name || bar.dataset.state === "starting") return;
@@ -23,7 +31,7 @@
     if (name === "goLive") say("starting", "loading");
     try {
       const live = await import(rest);
-      await live[name]({ bar, say, name: DOCUMENTATION_OPTIONS.pagename });
+      await live[name]({ bar, say, countEdited, name: DOCUMENTATION_OPTIONS.pagename });
     } catch (error) {
       console.error(error);
       const { state } = bar.dataset;

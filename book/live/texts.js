@@ -11,6 +11,8 @@ export function makeRendermime() {
   Object.assign(rendermime, { latexTypesetter: { typeset }, markdownParser: { render } });
   // Thebe holds no parser for the colours that terminals write into text, and warns at each one.
   Object.assign(rendermime.sanitizer._options, { parseStyleAttributes: false, allowedStyles: undefined });
+  // Its search for addresses in printed text takes minutes where that has no spaces.
+  rendermime.sanitizer.setAutolink(false);
   return rendermime;
 }
 

@@ -178,7 +178,7 @@ def test_no_cookie_of_the_book_is_sent_elsewhere(untouched: Scene) -> None:
 
 
 def test_planted_cookies_do_not_lock_the_reader_out(untouched: Scene) -> None:
-    """A page sets cookies for all ports of its host: of every name that can be guessed, and many."""
+    """A page sets cookies for all ports of its host: of every guessable name, and many."""
     others = untouched.state()[2]
     port = untouched.server.port
     host, name = HOST, HOST.replace(".", "-")
@@ -188,7 +188,8 @@ def test_planted_cookies_do_not_lock_the_reader_out(untouched: Scene) -> None:
     untouched.evil.evaluate(
         """([names, many]) => {
           for (const name of names) document.cookie = `${name}=2|planted; Path=/; SameSite=Lax`;
-          for (let i = 0; i < many; i++) document.cookie = `filler-${i}=${"x".repeat(4000)}; Path=/`;
+          const filler = "x".repeat(4000);
+          for (let i = 0; i < many; i++) document.cookie = `filler-${i}=${filler}; Path=/`;
         }""",
         [guessed, 120],
     )

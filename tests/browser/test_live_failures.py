@@ -9,12 +9,13 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 
 from tests.browser.conftest import Watch
-from tests.browser.live import CHAPTER, UNANSWERED, LivePage, Reader, until
+from tests.browser.live import CHAPTER, UNANSWERED, LivePage, Reader, sessions, until
 from tests.live_server import Server, kernels, serving
 
 # What Chromium itself writes into the console when a server does not answer.
@@ -128,6 +129,38 @@ def test_a_connection_that_breaks_comes_back_to_the_same_kernel(reader: Reader) 
     until(lambda: len(sockets) > before, "it does not connect again", page=live.page)
     live.wait("ready")
     assert live.prints(second, "print(kept)") == "1"
+
+
+def test_a_cell_that_ends_while_the_connection_is_broken_is_told_of(reader: Reader) -> None:
+    reader.forgive(SOCKET, UNANSWERED)
+    live = LivePage(reader.context.new_page())
+    sockets: list[WebSocketRoute] = []
+
+    def between(socket: WebSocketRoute) -> None:
+        if len(sockets) == 1 and kernel_of(reader)["execution_state"] == "busy":
+            socket.close(code=1011)  # not yet
+            return
+        socket.connect_to_server()
+        sockets.append(socket)
+
+    live.page.route_web_socket(re.compile("/channels"), between)
+    live.page.goto(reader.link())
+    live.start()
+    first, second = live.plain()[:2]
+    code = "import time\nfor i in range(9):\n    print('line', i, flush=True)\n    time.sleep(0.2)"
+    live.write(first, code)
+    live.cell(first).locator(".qkv-run").click()
+    expect(live.output(first)).to_contain_text("line 0")
+    sockets[0].close(code=1011)
+    live.ends(first, "done")
+    expect(live.output(first)).to_contain_text("line 8")
+    live.wait("ready")
+    assert live.prints(second, "print('next')") == "next"
+
+
+def kernel_of(reader: Reader) -> Any:
+    (session,) = sessions(reader.server)
+    return session["kernel"]
 
 
 def test_a_plain_web_server_has_no_python(page: Page, book_url: str) -> None:
