@@ -437,3 +437,23 @@ def test_facts_that_json_cannot_hold_are_refused_before_anything_is_written(tmp_
     with pytest.raises(TypeError, match="not JSON serializable"):
         make(facts={"loss": torch.tensor(1.0)}).save(tmp_path / "run" / "last.json")
     assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("role", ["last.json", "source", "parameters"])
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_pipe_or_an_endless_device_is_refused_and_not_waited_for(tmp_path, role, kind):
+    make().save(tmp_path / "last.json")
+    path = tmp_path / (role if role == "last.json" else parts(tmp_path, role)[0])
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    with pytest.raises(ValueError, match=f"{path.name} is no regular file, but a {kind}"):
+        Checkpoint.load(tmp_path)
+    if role == "last.json":
+        make().save(tmp_path / "best.json")  # sweeping, it meets the other
+        same(Checkpoint.load(tmp_path / "best.json"), make())
+    else:
+        with pytest.raises(ValueError, match="is no regular file"):
+            make().save(tmp_path / "best.json")

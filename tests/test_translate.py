@@ -467,3 +467,22 @@ def test_the_command_draws_a_page(run, text, tmp_path):
     text.write_text("\n\n")
     assert run(text, "--attention", page)[0] == 0
     assert "There was no sentence to draw." in page.read_text("utf-8")
+
+
+def test_what_is_no_file_is_written_to_and_stays(run, text, tmp_path):
+    """A pipe as --out, and a link as --attention: as root, --out /dev/null has to leave it."""
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    (tmp_path / "pages").mkdir()
+    link.symlink_to("pages/who.html")
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
+        assert run(text, "--out", pipe, "--attention", link) == (0, "", "")
+        assert reader.communicate(timeout=60)[0].decode() == lines(TARGETS)
+    assert pipe.is_fifo()
+    assert os.readlink(link) == "pages/who.html"
+    assert (tmp_path / "pages" / "who.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    link.unlink()
+    link.symlink_to("nowhere/who.html")
+    status, out, err = run(text, "--attention", link)  # told before anything is translated
+    assert (status, out) == (1, "")
+    assert "link cannot be written: name a file in a folder that is there" in err

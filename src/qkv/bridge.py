@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qkv.files import write_whole
+from qkv.files import read_whole, write_whole
 from qkv.numpy.layer import Layer
 from qkv.shapes import check_state, kind
 
@@ -178,7 +177,7 @@ def load_state(path: str | os.PathLike[str]) -> State:
         OSError: it cannot be read.
         ImportError: safetensors is not installed.
     """
-    return unpack_state(Path(path).read_bytes(), path)
+    return unpack_state(read_whole(path), path)
 
 
 def pack_state(model: Layer | nn.Module | Mapping[str, NDArray[Any]]) -> bytes:

@@ -21,7 +21,7 @@ from typing import Any
 
 from qkv.bridge import State, pack_state, unpack_state
 from qkv.config import TransformerConfig
-from qkv.files import write_whole
+from qkv.files import read_whole, write_whole
 from qkv.text import Tokenizer
 
 __all__ = ["Checkpoint", "sweep"]
@@ -79,7 +79,8 @@ class Checkpoint:
         checkpoint of the folder names any more is then taken away. One process at a time.
 
         Raises:
-            ValueError: the name does not end in .json, or is one that a part of a checkpoint has.
+            ValueError: the name does not end in .json, or is one that a part of a checkpoint has; a
+                part's name is taken by a pipe or a device.
             TypeError: facts hold what JSON cannot.
             OSError: it cannot be written; what was there is as it was.
         """
@@ -99,7 +100,7 @@ class Checkpoint:
         try:
             for role, data in parts.items():
                 file = path.with_name(files[role])
-                if not (file.exists() and file.read_bytes() == data):  # the best may be the last
+                if not (file.exists() and read_whole(file) == data):  # the best may be the last
                     write_whole(file, data)
             write_whole(path, listing)
         except BaseException:
@@ -168,7 +169,7 @@ def _found(path: Path) -> Path:
 
 def _content(path: Path) -> dict[str, Any]:
     """What the JSON file says."""
-    content = json.loads(path.read_bytes())
+    content = json.loads(read_whole(path))
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f'its "format" is not "{FORMAT}"')
     return content
@@ -176,7 +177,7 @@ def _content(path: Path) -> dict[str, Any]:
 
 def _whole(role: str, path: Path) -> bytes:
     """The content of a file that is what its name says."""
-    data = path.read_bytes()
+    data = read_whole(path)
     if path.name != _name(role, data):
         mend = "it was cut short or changed; take another checkpoint"
         raise ValueError(f"Checkpoint.load: {path} is not what was saved: {mend}")
@@ -189,7 +190,7 @@ def sweep(folder: Path) -> None:
     for path in folder.glob("*.json"):
         if not NAMED.fullmatch(path.name):
             with suppress(ValueError, RecursionError):  # it is of another kind
-                content = json.loads(path.read_bytes())
+                content = json.loads(read_whole(path))
                 files = content.get("files") if isinstance(content, dict) else None
                 if isinstance(files, dict):  # of any format: what a later one names stays too
                     named.update(name for name in files.values() if isinstance(name, str))

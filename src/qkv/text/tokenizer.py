@@ -6,13 +6,12 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qkv.files import write_whole
+from qkv.files import read_whole, write_whole
 from qkv.shapes import kind
 from qkv.text.bpe import Pairs, cutter
 from qkv.text.vocabulary import EOS, SOS, SPECIALS, START, UNK, check_vocabulary, clean
@@ -93,11 +92,11 @@ class Tokenizer:
         """Read what `save` wrote.
 
         Raises:
-            ValueError: the file is cut short, or of another kind.
+            ValueError: the file is cut short, of another kind, or no file but a pipe or a device.
             OSError: it cannot be read.
             ImportError: it holds BPE, and tokenizers is not installed.
         """
-        return cls.unpack(Path(path).read_bytes(), path)
+        return cls.unpack(read_whole(path), path)
 
     @classmethod
     def unpack(cls, data: bytes, path: str | os.PathLike[str]) -> Tokenizer:

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from qkv.commands.bleu import bleu_scorer
 from qkv.commands.translate.options import SHIPPED, parse
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     """Check what can be checked, and only then begin."""
     for path in filter(None, (options.out, options.attention)):
-        if path.is_dir() or not path.absolute().parent.is_dir():
+        if path.is_dir() or not Path(os.path.realpath(path)).parent.is_dir():
             raise ValueError(f"{path} cannot be written: name a file in a folder that is there")
     translator = load(options.checkpoint, options.room, options.device)
     if options.max_new_tokens and options.max_new_tokens > translator.max_len:

@@ -1,0 +1,108 @@
+"""Files: written whole or not at all; a device, a pipe or a link stays what it is."""
+
+import os
+import stat
+import threading
+
+import pytest
+
+from qkv.files import read_whole, write_whole
+
+
+def reading(path):
+    """Read a pipe in a thread of its own; what came stands in the list when it has ended."""
+    came = []
+    thread = threading.Thread(target=lambda: came.append(path.read_bytes()), daemon=True)
+    thread.start()
+    return thread, came
+
+
+def test_a_pipe_is_written_and_stays_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    thread, came = reading(pipe)
+    write_whole(pipe, b"the words")
+    thread.join(timeout=60)
+    assert came == [b"the words"]
+    assert stat.S_ISFIFO(pipe.lstat().st_mode)
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_a_device_is_written_and_stays_a_device(tmp_path):
+    device = tmp_path / "null"
+    try:
+        os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        device.open("wb").close()
+    except OSError:
+        pytest.skip("only root may make a device, and not in every folder")
+    write_whole(device, b"the words")
+    assert stat.S_ISCHR(device.lstat().st_mode)
+    assert list(tmp_path.iterdir()) == [device]
+
+
+def test_a_link_stays_and_its_file_is_written(tmp_path):
+    target, link, second = tmp_path / "folder" / "kept.txt", tmp_path / "link", tmp_path / "second"
+    target.parent.mkdir()
+    link.symlink_to("folder/kept.txt")
+    second.symlink_to(link)
+    for data in (b"into a file that is not there yet", b"again"):
+        write_whole(second, data)
+        assert target.read_bytes() == data
+        assert (os.readlink(second), os.readlink(link)) == (str(link), "folder/kept.txt")
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_link_to_a_pipe_is_followed(tmp_path):
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    thread, came = reading(pipe)
+    write_whole(link, b"the words")
+    thread.join(timeout=60)
+    assert (came, link.is_symlink(), pipe.is_fifo()) == ([b"the words"], True, True)
+
+
+def test_an_open_file_without_a_name_of_its_own_is_written(tmp_path):
+    """As /dev/stdout is, where a shell sends it into a file that is gone by now."""
+    with (tmp_path / "gone").open("w+b") as file:
+        os.unlink(tmp_path / "gone")
+        write_whole(f"/proc/self/fd/{file.fileno()}", b"the words")
+        assert file.read() == b"the words"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_replaced_and_not_written_over(tmp_path):
+    path, other = tmp_path / "a.txt", tmp_path / "b.txt"
+    path.write_bytes(b"old")
+    os.link(path, other)
+    write_whole(path, b"new")
+    assert (path.read_bytes(), other.read_bytes()) == (b"new", b"old")
+
+
+def test_what_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "round").symlink_to("round")
+    for name in ("", "missing/file", "round"):
+        with pytest.raises(OSError):  # noqa: PT011 (each system says it in its own words)
+            write_whole(tmp_path / name, b"")
+    assert [path.name for path in tmp_path.iterdir()] == ["round"]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link to an endless device"])
+def test_what_is_no_file_is_not_read(tmp_path, kind):
+    path = tmp_path / "it"
+    if kind == "pipe":
+        os.mkfifo(path)  # nobody writes into it: a reader would wait for good
+    else:
+        path.symlink_to("/dev/zero")
+    with pytest.raises(ValueError, match=r"it is no regular file, but a (pipe|device)"):
+        read_whole(path)
+
+
+def test_a_file_and_a_link_to_it_are_read(tmp_path):
+    (tmp_path / "a").write_bytes(b"data")
+    (tmp_path / "b").symlink_to("a")
+    assert read_whole(tmp_path / "a") == read_whole(str(tmp_path / "b")) == b"data"
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        read_whole(tmp_path / "nowhere")
+    with pytest.raises(IsADirectoryError):
+        read_whole(tmp_path)
