@@ -14,6 +14,7 @@ __all__ = ["better", "evaluate"]
 
 Scores = dict[str, float]
 TOKENS = 4096  # of a batch; nothing is kept for a backward
+TELLING = 1.0  # BLEU; below, models that say nothing right differ by chance
 MORE = 10  # tokens that a translation may have beyond the longest reference
 
 
@@ -44,5 +45,6 @@ def evaluate(objective: Objective, data: Data) -> tuple[Scores, str]:
 
 
 def better(one: Scores, other: Scores) -> bool:
-    """Whether one is better: by BLEU; of equals, by loss."""
-    return (one["bleu"], -one["loss"]) > (other["bleu"], -other["loss"])
+    """Whether one is better: by BLEU; of equals, and while BLEU is below 1, by loss."""
+    (left, right) = ((s["bleu"] if s["bleu"] >= TELLING else 0.0, -s["loss"]) for s in (one, other))
+    return left > right

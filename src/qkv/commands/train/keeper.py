@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,7 +12,7 @@ from qkv.bridge import State as Parameters
 from qkv.bridge import state_of, to_torch
 from qkv.checkpoint import Checkpoint, sweep
 from qkv.commands.train.data import Data
-from qkv.commands.train.evaluation import Scores, better, evaluate
+from qkv.commands.train.evaluation import TELLING, Scores, better, evaluate
 from qkv.commands.train.folder import Folder
 from qkv.commands.train.objective import Objective
 from qkv.commands.train.progress import Progress
@@ -63,7 +64,10 @@ class Keeper:
         kept = {name: value for name, value in vars(state).items() if name != "rows"}
         facts = {**kept, **self._facts(scores, signature)}
         if len(state.rows) == 1:
-            progress.line(f"BLEU is sacreBLEU's, {signature}")
+            progress.line(
+                f"BLEU is sacreBLEU's, {signature}. The best model is the one of the highest BLEU; "
+                f"while that is below {TELLING:g}, of the lowest loss."
+            )
         parameters = state_of(self.objective.model)
         moment = self._checkpoint(parameters, facts)
         self.folder.add_moment(state.step, moment, self.options.average)
@@ -132,9 +136,34 @@ def restore(
     to_torch(last.parameters, model)
     found = {name: torch.from_numpy(value) for name, value in last.optimizer.items()}
     optimizer.load_state_dict(found)
-    names = ("step", "epoch", "index", "tokens", "seconds", "cpu_seconds", "best")
-    try:
-        state = {name: last.facts[name] for name in names}
-    except KeyError as error:
-        raise ValueError(f"{folder.last} is of no run: it does not say its {error}") from error
+    state: dict[str, Any] = {}
+    for name, fits in FACTS.items():
+        if name not in last.facts:
+            raise ValueError(f"{folder.last} is of no run: it does not say its {name!r}")
+        state[name] = last.facts[name]
+        if not fits(state[name]):
+            raise ValueError(f"{folder.last} is of no run: its {name!r} is {state[name]!r}")
     return {**state, "rows": folder.rows(state["step"])}
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_number(value: object) -> bool:
+    return type(value) in (int, float)
+
+
+def _is_scores(value: object) -> bool:
+    names = {"loss", "bleu", "exact"}
+    return value is None or (
+        isinstance(value, dict) and set(value) == names and all(map(_is_number, value.values()))
+    )
+
+
+# What a run needs of its last checkpoint to go on, and what it has to look like.
+FACTS: dict[str, Callable[[object], bool]] = {
+    **dict.fromkeys(("step", "epoch", "index", "tokens"), _is_count),
+    **dict.fromkeys(("seconds", "cpu_seconds"), _is_number),
+    "best": _is_scores,
+}

@@ -50,7 +50,7 @@ def train(
     """Go on from `state` to the last update; validate and save now and then.
 
     Raises:
-        ValueError: the loss is no number any more.
+        ValueError: training has diverged.
         OSError: a checkpoint cannot be written.
     """
     update = Updater(parallel(objective, options, place), optimizer, data.training, options, place)
@@ -70,13 +70,14 @@ def train(
         if state.step % options.validate_every and state.step < options.steps:
             continue
 
+        update.finite.read()
         loss = float(place.total(losses)) / words
         state.seconds += time.monotonic() - began
         state.cpu_seconds += time.process_time() - cpu_began
         if not math.isfinite(loss):
             raise ValueError(
-                f"the loss is {loss} after update {state.step}, and training cannot go on: lower "
-                "--rate, or raise --warmup"
+                f"the loss is {loss} by update {state.step:,}: begin another run with a lower rate "
+                "(--rate), or with a longer warm-up (--warmup)"
             )
         if place.first:
             paused = time.monotonic()

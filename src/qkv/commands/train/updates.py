@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from qkv.commands.train.data import Ids
 from qkv.commands.train.devices import Place, narrow
+from qkv.commands.train.finite import FiniteCheck
 from qkv.commands.train.objective import tensors
 from qkv.text import pad_batch, plan_batches
 from qkv.torch import Adam, clip_gradients, linear_rate, noam_rate
@@ -69,9 +70,14 @@ class Updater:
     ) -> None:
         self.objective, self.optimizer, self.pairs = objective, optimizer, pairs
         self.options, self.place = options, place
+        self.finite = FiniteCheck(place.device)
 
     def __call__(self, update: Update, step: int) -> Tensor:
-        """The loss of this process's part, summed over its words, still on the device."""
+        """The loss of this process's part, summed over its words, still on the device.
+
+        Raises:
+            ValueError: training has diverged, as `FiniteCheck` says.
+        """
         options, place = self.options, self.place
         # every number that is drawn from here on hangs on these three alone
         seeds = np.random.SeedSequence([options.seed, step, place.rank])
@@ -87,8 +93,9 @@ class Updater:
                 # The mean over processes is what is left of the gradients, so multiply by `world`.
                 torch.autograd.backward(loss * (place.world / update.words))
             total += loss.detach()
-        clip_gradients(self.objective, options.clip)
+        norm = clip_gradients(self.objective, options.clip)
         self.optimizer.step(rate_of(step, options))
+        self.finite.add(step, total, norm)
         return total
 
     def _loss(self, index: Places) -> Tensor:
