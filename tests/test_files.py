@@ -1,12 +1,14 @@
 """Files: written whole or not at all; a device, a pipe or a link stays what it is."""
 
+import errno
 import os
 import stat
 import threading
 
 import pytest
 
-from qkv.files import read_whole, write_whole
+from qkv import files
+from qkv.files import locked, read_whole, write_whole
 
 
 def reading(path):
@@ -106,3 +108,42 @@ def test_a_file_and_a_link_to_it_are_read(tmp_path):
         read_whole(tmp_path / "nowhere")
     with pytest.raises(IsADirectoryError):
         read_whole(tmp_path)
+
+
+def test_a_lock_is_held_once_and_leaves_nothing(tmp_path):
+    path = tmp_path / "lock"
+    for _ in range(2):
+        with locked(path):
+            with pytest.raises(BlockingIOError, match=f"process {os.getpid()} on"), locked(path):
+                pass
+            assert path.exists()  # the one who was refused has not taken it away
+        assert not path.exists()
+
+
+def test_a_file_that_went_with_its_lock_is_not_held_instead_of_the_new_one(tmp_path, monkeypatch):
+    """Between opening the file and locking it, who held it ends and takes it away."""
+    path, true, taken = tmp_path / "lock", files.fcntl.flock, []
+
+    def late(file, how):
+        if not taken:
+            taken.append(path.unlink())
+        true(file, how)
+
+    monkeypatch.setattr(files.fcntl, "flock", late)
+    with locked(path):
+        monkeypatch.undo()
+        with pytest.raises(BlockingIOError), locked(path):
+            pass
+
+
+def test_where_there_are_no_locks_nothing_is_held(tmp_path, monkeypatch):
+    def none(*_):
+        raise OSError(errno.ENOTSUP, "Operation not supported")
+
+    monkeypatch.setattr(files.fcntl, "flock", none)
+    with locked(tmp_path / "lock"):
+        pass
+    monkeypatch.setattr(files, "fcntl", None)  # as on Windows
+    with locked(tmp_path / "lock"):
+        pass
+    assert list(tmp_path.iterdir()) == []

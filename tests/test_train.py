@@ -142,8 +142,8 @@ def test_longer_pairs_are_left_out_and_counted(tmp_path, capsys):
     own = ["--words", "--max-len", "10", "--out", tmp_path / "run"]
     assert run(*text, *valid, *SHORT, *own) == 0
     said = capsys.readouterr().out
-    assert "2 pairs for training have more than --max-len 10 tokens, left out." in said
-    assert "1 pairs for validation have more than --max-len 10 tokens, left out." in said
+    assert "2 pairs for training with more than --max-len 10 tokens, left out." in said
+    assert "1 pair for validation with more than --max-len 10 tokens, left out." in said
     assert "64 pairs to learn from, 5 to validate with" in said
 
 

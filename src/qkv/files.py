@@ -1,11 +1,19 @@
-"""Files that are either whole or not there; pipes and devices are left as they are."""
+"""Files that are either whole or not there, and a lock that ends with its process."""
 
 import os
+import platform
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["read_whole", "write_whole"]
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["locked", "read_whole", "write_whole"]
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
@@ -46,6 +54,42 @@ def read_whole(path: str | os.PathLike[str]) -> bytes:
         kind = "pipe" if stat.S_ISFIFO(mode) else "device"
         raise ValueError(f"{path} is no regular file, but a {kind}: name a file")
     return path.read_bytes()
+
+
+@contextmanager
+def locked(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Hold a file as nobody else does; it goes with the lock, and the lock with the process.
+
+    Where the system or the file system knows no such locks, nothing is held.
+
+    Raises:
+        BlockingIOError: another process holds it; its text says which.
+        OSError: the file cannot be made.
+    """
+    path = Path(path)
+    while True:
+        file = path.open("a+", encoding="utf-8")
+        try:
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            file.seek(0)
+            holder = file.read()
+            file.close()
+            raise BlockingIOError(error.errno, holder or "another process", str(path)) from None
+        except OSError:  # the file system has none
+            pass
+        if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
+            break
+        file.close()  # who held it has taken it away: this is no longer the file of that name
+    try:
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {platform.node()}")
+        file.flush()
+        yield
+    finally:
+        path.unlink(missing_ok=True)  # while it is held: nobody loses the one that they made
+        file.close()
 
 
 def _in_place(path: Path, target: Path) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 import os
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
 
 from qkv.commands.numbers import number
 from qkv.shapes.add_norm import NORMS, PLACEMENTS
@@ -35,8 +35,10 @@ def real(least: float = 0.0, below: float = math.inf) -> Callable[[str], float]:
     return number(float, lambda x: least <= x < below, f"no number {bound}")
 
 
-def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
+def parser(
+    kind: type[argparse.ArgumentParser] = argparse.ArgumentParser,
+) -> argparse.ArgumentParser:
+    made = kind(
         prog="qkv train",
         description="Train a Transformer to translate, and keep it in a folder.",
         epilog=EXAMPLES,
@@ -122,7 +124,7 @@ def parser() -> argparse.ArgumentParser:
     learn = made.add_argument_group("training")
     learn.add_argument(
         "--epochs",
-        type=real(0.0),
+        type=number(float, lambda x: x > 0, "no number above 0"),
         help="how often each pair is seen; 4 of the grammar, 10 of files",
     )
     learn.add_argument("--steps", type=whole(1), help="how many updates, instead of epochs")
@@ -180,7 +182,11 @@ def parser() -> argparse.ArgumentParser:
         help="go on with the run of that folder, by its own options",
     )
     machine.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps; auto")
-    machine.add_argument("--threads", type=whole(1), help="of the processor")
+    machine.add_argument(
+        "--threads",
+        type=whole(1),
+        help="of the processor; with --resume, those that the run began with",
+    )
     machine.add_argument(
         "--bf16", action="store_true", help="compute in bfloat16, where the device has it"
     )
@@ -202,6 +208,41 @@ def read(arguments: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str,
     given = {name: value for name, value in typed.items() if value is not ...}
     check(options)
     return options, given
+
+
+class _Reader(argparse.ArgumentParser):
+    """Refuses by an error instead of ending the program."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(message)
+
+
+def typed(own: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a run, by name, where they are what could have been typed.
+
+    Raises:
+        ValueError: one is missing, unknown, or no value of its kind.
+    """
+    made = parser(_Reader)
+    known = set(vars(made.parse_args([]))) - FREE
+    if set(own) != known:
+        names = ", ".join(sorted(map(str, set(own) ^ known)))
+        raise ValueError(f"its options are not those of this version: {names}")
+    words: list[str] = []
+    for name, value in own.items():
+        flag = f"--{name.replace('_', '-')}"
+        if isinstance(value, list):
+            words += [flag, *map(str, value)]
+        elif value is True:
+            words.append(flag)
+        elif value is not None and value is not False:
+            words.append(f"{flag}={value}")
+    options = made.parse_args(words)
+    for name, value in own.items():
+        if getattr(options, name) != value:
+            raise ValueError(f"its {name} is {value!r}")
+    check(options)
+    return dict(own)
 
 
 def check(options: argparse.Namespace) -> None:

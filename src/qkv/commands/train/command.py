@@ -7,9 +7,11 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from qkv.checkpoint import Checkpoint
+from qkv.commands.messages import escaped, os_error_message
 from qkv.commands.train.arguments import read
 from qkv.commands.train.folder import Folder
 
@@ -27,9 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(f"Interrupted. {go_on(folder)}")
         return 130
     except OSError as error:
+        words = os_error_message(error)
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         more = f" What was saved before is whole. Make room. {go_on(folder)}" if full else ""
-        say(f"qkv train: {error}.{more}")
+        say(f"qkv train: {words}.{more}")
         return 1
     except (ValueError, ImportError) as error:
         say(f"qkv train: {error}")
@@ -52,10 +55,12 @@ def run(options: argparse.Namespace, given: dict[str, Any], folder: Folder) -> N
 
     if options.resume:
         options = folder.options(given, options)
-    else:
-        folder.check_new()
-    with join(options.device, options.threads, options.bf16) as place:
-        session(options, folder, place)
+    # The processes of one run share its folder, and the first is the one that writes there.
+    with folder.held() if is_first() else nullcontext():
+        if not options.resume:
+            folder.check_new()
+        with join(options.device, options.threads, options.bf16) as place:
+            session(options, folder, place)
 
 
 def mend_of(error: RuntimeError) -> str:
@@ -70,13 +75,21 @@ def mend_of(error: RuntimeError) -> str:
 
 def say(words: str) -> None:
     """On stderr, once where several processes say the same."""
-    if os.environ.get("RANK", "0") == "0":
-        print(words, file=sys.stderr)
+    if is_first():
+        print(escaped(words), file=sys.stderr)
+
+
+def is_first() -> bool:
+    """Whether this is the one process that speaks and writes, before torch could say."""
+    return os.environ.get("RANK", "0") == "0"
 
 
 def go_on(folder: Folder | None) -> str:
     """How to resume, if there is something to resume."""
     if folder is None or not folder.run.exists():
         return "Nothing was saved yet."
-    step = Checkpoint.load(folder.last).facts.get("step") if folder.last.exists() else 0
+    try:
+        step = Checkpoint.load(folder.last).facts.get("step") if folder.last.exists() else 0
+    except (ValueError, OSError) as error:
+        return str(error)
     return f"Go on from update {step} with: qkv train --resume --out {folder.path}"

@@ -27,6 +27,15 @@ class Place:
     def first(self) -> bool:
         return self.rank == 0
 
+    @property
+    def machine(self) -> dict[str, str | int]:
+        """What the last digits of a run hang on, besides its options."""
+        return {
+            "device": self.device.type,
+            "processes": self.world,
+            "threads": torch.get_num_threads(),
+        }
+
     def wait(self) -> None:
         """Until all are here."""
         if self.world > 1:
