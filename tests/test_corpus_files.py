@@ -1,6 +1,7 @@
 """Real text: two files or one, plain or packed, and what is refused in which words."""
 
 import gzip
+import tracemalloc
 from itertools import islice
 
 import pytest
@@ -119,3 +120,25 @@ def test_a_packed_file_that_breaks_off(write, tmp_path):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError):
         next(read_tsv(tmp_path / "none.tsv"))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_line_without_an_end_is_refused_and_not_held_in_memory(tmp_path, packed):
+    """100 MB in a line took 10 GB to learn from; of a device such as /dev/zero there is no end."""
+    path = tmp_path / ("long.gz" if packed else "long")
+    with (gzip.open if packed else open)(path, "wb") as file:
+        file.write(b"a sentence\tein Satz\n")
+        for _ in range(48):
+            file.write(b"a " * 2**19)
+    words = r"line 2 of .*long.* has more than 1,048,576 bytes: split it, or take it out"
+    for read in (lambda: read_tsv(path), lambda: read_pairs(path, path)):
+        tracemalloc.start()
+        with pytest.raises(ValueError, match=words):
+            list(read())
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+        tracemalloc.stop()
+
+
+def test_a_long_line_is_read(write):
+    long = "a" * (2**20 - 1)
+    assert list(read_pairs(*[write("a", f"{long}\n")] * 2)) == [(long, long)]

@@ -120,7 +120,8 @@ def test_clean_text_is_composed_and_has_single_spaces():
     assert clean("  \u1112\u1161\u11ab \t\u00a0 u\u0308b\n") == "한 üb"
     assert clean("a▁b") == "a b"
     assert clean("½ ﬁ Ａ") == "½ ﬁ Ａ"  # what only looks alike stays what it is
-    assert clean("") == clean(" ▁ ") == ""
+    assert clean("") == clean(" ▁ ") == clean("\x1b\x00") == ""
+    assert clean("red \x1b[31m and\x9b0m") == "red [31m and 0m"
 
 
 @BOTH
@@ -213,6 +214,12 @@ def test_the_same_text_gives_the_same_vocabulary_whatever_the_threads():
         (lambda: Tokenizer(["a"]), "tokens must begin with <pad> <sos> <eos> <unk>, got"),
         (lambda: Tokenizer([*SPECIALS, "a", "a"]), "tokens hold 'a': each must be a text without"),
         (lambda: Tokenizer([*SPECIALS, "a b"]), "tokens hold 'a b'"),
+        (
+            lambda: Tokenizer([*SPECIALS, "\x1b[2J"]),
+            r"tokens hold '\\x1b\[2J': each must be a text",
+        ),
+        (lambda: Tokenizer([*SPECIALS, "a", "\x9b", "a\x9b"], [("a", "\x9b")]), r"hold '\\x9b'"),
+        (lambda: Tokenizer([*SPECIALS, "\ud800"]), r"tokens hold '\\ud800'"),
         (lambda: Tokenizer([*SPECIALS, "a", "b"], [("a", "b")]), "the two and what they make"),
         (lambda: Tokenizer([*SPECIALS, "<", "eos>"], [("<", "eos>")]), "merges hold"),
     ],

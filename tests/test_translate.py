@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from hashlib import sha256
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -486,3 +487,69 @@ def test_what_is_no_file_is_written_to_and_stays(run, text, tmp_path):
     status, out, err = run(text, "--attention", link)  # told before anything is translated
     assert (status, out) == (1, "")
     assert "link cannot be written: name a file in a folder that is there" in err
+
+
+def test_options_may_stand_before_the_text_or_behind_it(saved, text, capfd):
+    for words in (
+        [saved, "--method", "beam", text, "--room", "numpy"],
+        ["--room", "numpy", saved, text, "--method", "beam"],
+        ["--room", "numpy", "--method", "beam", saved, text],
+    ):
+        assert main(list(map(str, words))) == 0
+        assert capfd.readouterr() == (lines(TARGETS), "")
+    for words, mend in (([], "required: CHECKPOINT"), ([saved, text, text], "unrecognized")):
+        with pytest.raises(SystemExit):
+            main(list(map(str, words)))
+        assert mend in capfd.readouterr().err
+
+
+def test_a_line_without_an_end_is_refused(run, tmp_path, monkeypatch):
+    words = "has more than 1,048,576 bytes: split it\n"
+    assert run("/dev/zero") == (1, "", f"qkv translate: line 1 of /dev/zero {words}")
+    given(monkeypatch, SOURCES[1].encode() + b"\n" + b"cat " * 2**19 + b"\n")
+    work.sys.stdin.buffer = dripping(work.sys.stdin.buffer.read(), 2**16)
+    assert run() == (1, lines(TARGETS[1:2]), f"qkv translate: line 2 of standard input {words}")
+
+
+def test_a_line_in_many_pieces_is_joined_once():
+    """What came before is not copied at each piece: a line of 1 MiB in bytes took hours."""
+    data = b"x" * 2**20 + b"\nend"
+    copied = 0
+
+    class Counted(bytes):
+        def rpartition(self, sep):
+            nonlocal copied
+            copied += len(self)
+            return bytes(self).rpartition(sep)
+
+        def __radd__(self, other):
+            pytest.fail("what came before is copied")
+
+        __add__ = __radd__
+
+    parts = iter([Counted(data[n : n + 64]) for n in range(0, len(data), 64)] + [b""])
+    stream = SimpleNamespace(read1=lambda _: next(parts))
+    assert [line for block in blocks(stream) for line in block] == data.split(b"\n")
+    assert copied == len(data)
+
+
+def test_control_characters_do_not_reach_the_terminal(text, tmp_path, capfd):
+    """Neither from the words of a checkpoint, nor from what an error says of it."""
+    checkpoint("words").save(tmp_path / "best.json")
+    whole = json.loads((tmp_path / "best.json").read_text())
+    target = tmp_path / whole["files"]["target"]
+    tokens = json.loads(target.read_text("utf-8"))
+    tokens["tokens"][-1] = "\x1b]0;mine\x07"
+    data = json.dumps(tokens).encode()
+    name = f"target-{sha256(data).hexdigest()[:16]}.json"
+    (tmp_path / name).write_bytes(data)
+    for change in (
+        {"files": whole["files"] | {"target": name}},
+        {"model": whole["model"] | {"\x1b[2J": 1}},
+    ):
+        (tmp_path / "best.json").write_text(json.dumps(whole | change))
+        assert main([str(tmp_path), str(text), "--room", "numpy"]) == 1
+        said = capfd.readouterr()
+        assert said.out == ""
+        assert "\\x1b" in said.err
+        assert not {"\x1b", "\x07"} & set(said.err)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -311,3 +312,15 @@ def test_progress_is_told_after_each_batch():
     translator("numpy").translate([*SOURCES, ""], max_tokens=30, progress=told.append)
     assert len(told) > 2
     assert sum(told) == len(SOURCES)  # the empty one takes no time
+
+
+@ROOMS
+@pytest.mark.parametrize("sizes", [{"n_layers": 10**9}, {"d_ff": 10**12}, {"n_decoder_layers": 3}])
+def test_sizes_are_compared_with_the_file_before_anything_is_built(room, sizes, monkeypatch):
+    held = checkpoint()
+    for module in (qn, qt):  # else the first of these would fill the memory
+        monkeypatch.setattr(module, "Transformer", lambda *_, **__: pytest.fail("it is built"))
+    count = sum(value.size for value in held.parameters.values())
+    words = rf"must be [\d,]+ numbers, as the model's sizes say, got {count:,}: they are of another"
+    with pytest.raises(ValueError, match=words):
+        Translator.from_checkpoint(replace(held, config=replace(held.config, **sizes)), room)

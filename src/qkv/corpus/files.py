@@ -7,6 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from qkv.files import LONGEST_LINE
 from qkv.shapes import check_count
 
 __all__ = ["read_pairs", "read_tsv"]
@@ -20,8 +21,8 @@ def read_pairs(source_path: str | Path, target_path: str | Path) -> Iterator[tup
     Yields:
         (source, target). What is wrong with a line is said when that line is reached.
     Raises:
-        ValueError: a file is empty or damaged, the two are of unequal length, a line is empty or
-            not UTF-8.
+        ValueError: a file is empty or damaged, the two are of unequal length, a line is empty,
+            not UTF-8, or longer than 1 MiB.
     """
     source, target = _lines("read_pairs", source_path), _lines("read_pairs", target_path)
     for number, (left, right) in enumerate(zip_longest(source, target), 1):
@@ -48,7 +49,8 @@ def read_tsv(path: str | Path, source: int = 1, target: int = 2) -> Iterator[tup
         (source, target). What is wrong with a line is said when that line is reached.
     Raises:
         ValueError: a column is no whole number of at least 1; the file is empty or damaged; a line
-            or one of its two sentences is empty, it has too few columns, or it is not UTF-8.
+            or one of its two sentences is empty, it has too few columns, it is not UTF-8, or it is
+            longer than 1 MiB.
     """
     check_count("read_tsv", source=source, target=target)
     for number, line in enumerate(_lines("read_tsv", path), 1):
@@ -74,7 +76,12 @@ def _lines(call: str, path: str | Path) -> Iterator[bytes]:
     packed = str(path).endswith(".gz")
     with cast(BinaryIO, gzip.open(path) if packed else open(path, "rb")) as file:
         try:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+                if len(line) > LONGEST_LINE:
+                    raise ValueError(
+                        f"{call}: line {number} of {path} has more than {LONGEST_LINE:,} bytes: "
+                        "split it, or take it out"
+                    )
                 yield line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(

@@ -1,5 +1,6 @@
 """What every vocabulary has: four special tokens, clean text, and tokens that differ."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -8,10 +9,14 @@ __all__ = ["EOS", "PAD", "SOS", "SPECIALS", "START", "UNK", "check_vocabulary", 
 SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>")
 PAD, SOS, EOS, UNK = range(4)
 START = "▁"  # begins a piece that begins a word
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # on a terminal, a command and no text
+NO_TOKEN = re.compile(r"[\x00-\x20\x7f-\x9f\ud800-\udfff]")  # these, a space, half a character
 
 
 def clean(text: str, call: str = "clean") -> str:
-    """Unicode NFC, with one space between words and none around them; ▁ counts as a space.
+    """Unicode NFC, with one space between words and none around them.
+
+    ▁ counts as a space, and so does a control character.
 
     Raises:
         ValueError: text is no text, or holds half a character.
@@ -24,7 +29,8 @@ def clean(text: str, call: str = "clean") -> str:
     except UnicodeEncodeError as error:
         mend = 'decode the file with errors="strict"'
         raise ValueError(f"{call}: text must be whole characters: {mend} ({error})") from error
-    return " ".join(unicodedata.normalize("NFC", text).replace(START, " ").split())
+    text = CONTROL.sub(" ", unicodedata.normalize("NFC", text))
+    return " ".join(text.replace(START, " ").split())
 
 
 def cleaned(call: str, lines: Iterable[str]) -> Iterator[str]:
@@ -51,8 +57,8 @@ def check_vocabulary(tokens: Sequence[str], merges: Sequence[tuple[str, str]] | 
         raise ValueError(f"Tokenizer: tokens must begin with {words}, got {came}")
     known: set[str] = set()
     for token in tokens:
-        if not isinstance(token, str) or not token or " " in token or token in known:
-            mend = "each must be a text without spaces that stands once"
+        if not isinstance(token, str) or not token or token in known or NO_TOKEN.search(token):
+            mend = "each must be a text without spaces and control characters that stands once"
             raise ValueError(f"Tokenizer: tokens hold {token!r}: {mend}")
         known.add(token)
     known.difference_update(SPECIALS)

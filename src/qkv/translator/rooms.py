@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import qkv.numpy as qn
 from qkv.bridge import State, to_torch
-from qkv.config import TransformerConfig
+from qkv.config import TransformerConfig, parameter_count
 from qkv.shapes import check_choice
 
 if TYPE_CHECKING:
@@ -90,6 +90,12 @@ def build(
         ImportError: torch is asked for and not installed.
     """
     check_choice("Translator.from_checkpoint", "room", room, ROOMS)
+    sizes, held = parameter_count(config), sum(value.size for value in parameters.values())
+    if sizes != held:  # before anything of these sizes is built
+        raise ValueError(
+            f"Translator.from_checkpoint: the parameters must be {sizes:,} numbers, as the model's "
+            f"sizes say, got {held:,}: they are of another model"
+        )
     dtype = np.result_type(np.float32, *{value.dtype for value in parameters.values()})
     if room == "numpy":
         if device is not None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from qkv.commands.bleu import bleu_scorer
+from qkv.commands.messages import counted, os_error_message
 from qkv.commands.translate.options import SHIPPED, parse
 from qkv.commands.translate.reading import read_lines
 from qkv.commands.translate.work import Work, say
@@ -32,8 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED
     except OSError as error:
-        name = f"{error.filename}: " if error.filename else ""
-        say(f"{name}{error.strerror or error}")
+        say(os_error_message(error))
     except (ValueError, ImportError) as error:
         say(str(error))
     except (MemoryError, RuntimeError) as error:
@@ -89,4 +89,6 @@ def load(checkpoint: str, room: str, device: str | None) -> Translator:
 def same_number(lines: int, name: str, references: int, reference: str) -> None:
     if lines != references:
         name = "standard input" if name == "-" else name
-        raise ValueError(f"{name} has {lines} lines and {reference} has {references}: no BLEU")
+        raise ValueError(
+            f"{name} has {counted(lines, 'line')} and {reference} has {references:,}: no BLEU"
+        )

@@ -28,7 +28,7 @@ An empty line gives an empty line, so that files stay line-aligned."""
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options, each in its range, with the room chosen; anything else ends the program."""
     parser = _parser()
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)  # the text may stand behind the options
     for method, names in OWN.items():
         given = [name for name in names if getattr(options, name) is not None]
         if given and method != options.method:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from qkv.commands.messages import counted, escaped
 from qkv.commands.translate.options import search_options
 from qkv.commands.translate.page import attention_page
 from qkv.commands.translate.reading import LineError, blocks, decoded
@@ -73,7 +74,8 @@ class Work:
             except ValueError as error:  # a vocabulary may refuse words
                 raise LineError(f"line {number} of {name}: {error}") from error
             if count > limit:
-                words = f"line {number} of {name} has {count} tokens, the model takes {limit}"
+                tokens = counted(count, "token")
+                words = f"line {number} of {name} has {tokens}, the model takes {limit:,}"
                 if not self.options.cut:
                     raise LineError(f"{words}: split it, or pass --cut")
                 say(f"{words}: it is cut")
@@ -134,4 +136,4 @@ def prompt(terminal: bool) -> None:
 
 
 def say(words: str) -> None:
-    print(f"qkv translate: {words}", file=sys.stderr)
+    print(f"qkv translate: {escaped(words)}", file=sys.stderr)
