@@ -22,7 +22,7 @@ from qkv import files
 from qkv.bridge import state_of, to_torch
 from qkv.checkpoint import Checkpoint
 from qkv.config import TransformerConfig
-from qkv.text import learn_bpe, learn_words
+from qkv.text import learn_bpe, learn_characters, learn_words
 
 LINES = ["the cat sat on the mat", "고양이가 매트 위에 앉았다", "a cat", "the mat"]
 WORDS = learn_words(LINES)
@@ -457,3 +457,66 @@ def test_a_pipe_or_an_endless_device_is_refused_and_not_waited_for(tmp_path, rol
     else:
         with pytest.raises(ValueError, match="is no regular file"):
             make().save(tmp_path / "best.json")
+
+
+@pytest.mark.parametrize("kind", [qt.Adam, qt.AdamW])
+def test_the_optimizer_of_torch_goes_in_and_comes_back(tmp_path, kind):
+    """As a reader writes it: what state_dict gives is saved, and load_state_dict takes it back."""
+    model = qt.Transformer(CONFIG, rng=torch.Generator().manual_seed(0))
+    ids = torch.tensor([[4, 5, 6, 2]])
+
+    def step(optimizer, model):
+        model.zero_grad()
+        model.eval()(ids, ids).square().sum().backward()
+        optimizer.step()
+
+    optimizer = kind(model, lr=0.01)
+    step(optimizer, model)
+    saved = Checkpoint(CONFIG, state_of(model), WORDS, WORDS, {}, optimizer.state_dict())
+    saved.save(tmp_path / "last.json")
+    found = Checkpoint.load(tmp_path, optimizer=True)
+    same(found, saved)
+
+    again = qt.Transformer(CONFIG)
+    to_torch(found.parameters, again)
+    other = kind(again, lr=0.01)
+    other.load_state_dict(found.optimizer)
+    step(optimizer, model)
+    step(other, again)
+    for (name, one), two in zip(model.named_parameters(), again.parameters(), strict=True):
+        torch.testing.assert_close(one, two, rtol=0, atol=0, msg=name)
+    assert other.steps == 2
+    assert len(other.optimizer.state_dict()["state"]) == len(list(again.parameters()))
+
+
+def test_the_optimizer_of_numpy_goes_in_and_comes_back(tmp_path):
+    model = qn.Transformer(CONFIG, rng=np.random.default_rng(0))
+    optimizer = qn.Adam(model, lr=0.01)
+    for gradient in model.grads.values():
+        gradient += 3.0
+    optimizer.step()
+    Checkpoint(CONFIG, state_of(model), WORDS, WORDS, {}, optimizer.state_dict()).save(
+        tmp_path / "last.json"
+    )
+    found = Checkpoint.load(tmp_path, optimizer=True)
+    other = qn.Adam(model, lr=0.01)
+    other.load_state_dict(found.optimizer)
+    for name, value in optimizer.state_dict().items():
+        np.testing.assert_array_equal(other.state_dict()[name], value, name)
+
+
+def test_a_model_of_characters_is_saved_with_its_sizes_and_spells_its_text(tmp_path):
+    text = "to be,  or not\n\tto be"
+    letters = learn_characters([text])
+    config = TransformerConfig(len(letters), d_model=6, n_heads=2, d_ff=5, n_layers=1, pad_id=0)
+    model = qn.DecoderOnly(config, rng=np.random.default_rng(0))
+    Checkpoint(config, state_of(model), letters, letters).save(tmp_path / "last.json")
+    found = Checkpoint.load(tmp_path)
+    assert found.source.characters
+    assert found.source.digest == letters.digest
+    again = qn.DecoderOnly(found.config)
+    again.load_state_dict(found.parameters)
+    ids = found.source.encode(text)
+    assert len(ids) == len(text)
+    np.testing.assert_array_equal(again.eval()(ids[None]), model.eval()(ids[None]))
+    assert found.target.decode(ids) == text

@@ -1,5 +1,6 @@
 """Text to ids and back: what BPE learns, what comes back, what is unknown, what is refused."""
 
+import re
 import subprocess
 import sys
 import unicodedata
@@ -9,7 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qkv.text import EOS, PAD, SOS, SPECIALS, UNK, Tokenizer, clean, learn_bpe, learn_words
+from qkv.text import (
+    EOS,
+    PAD,
+    SOS,
+    SPECIALS,
+    UNK,
+    Tokenizer,
+    clean,
+    learn_bpe,
+    learn_characters,
+    learn_words,
+)
 
 LINES = [
     "The cat sat on the mat.",
@@ -240,3 +252,55 @@ def test_whole_words_need_no_library_and_bpe_says_what_is_missing():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     words = "BPE needs tokenizers: pip install tokenizers"
     assert run.stdout.splitlines() == ["[5, 4]", words], run.stderr
+
+
+def test_characters_come_in_order_and_keep_their_spaces():
+    found = learn_characters(["to be,  or not", "\tto▁be\n"])
+    assert found.tokens == (*SPECIALS, "\t", "\n", " ", *",benort▁")
+    assert found.characters
+    assert found.has_pieces
+    for text in ("to  be", " ", "\n\n", "  tot\t or ", "▁"):
+        ids = found.encode(text, sos=True, eos=True)
+        assert len(ids) == len(text) + 2
+        assert found.decode(ids) == text
+    np.testing.assert_array_equal(found.encode("to 猫"), [13, 11, 6, UNK])
+    assert found.labels(found.encode("a to")[1:]) == ("▁", "t", "o")
+
+
+@given(text=st.text())
+@settings(deadline=None)
+def test_any_text_comes_back_from_its_characters(text):
+    if text:
+        found = learn_characters([text])
+        assert found.decode(found.encode(text)) == found.clean(text)
+        if not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text):
+            assert found.clean(text) == unicodedata.normalize("NFC", text)
+
+
+def test_characters_composed_or_not_and_both_ends_of_a_line_are_the_same():
+    one, other = (learn_characters([unicodedata.normalize(f, "한 üb\n")]) for f in ("NFC", "NFD"))
+    assert one.digest == other.digest
+    assert one.decode(one.encode("üb\r\n\x1bü\x9b")) == "üb\n ü "
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Tokenizer([*SPECIALS, "ab"], characters=True), "'ab': each must be one character"),
+        (lambda: Tokenizer([*SPECIALS, ""], characters=True), "'': each must be one character"),
+        (lambda: Tokenizer([*SPECIALS, " ", " "], characters=True), "' ': each must be one charac"),
+        (
+            lambda: Tokenizer([*SPECIALS, "\x1b"], characters=True),
+            r"'\\x1b': each must be one char",
+        ),
+        (lambda: Tokenizer([*SPECIALS, "\ud800"], characters=True), r"'\\ud800': each must be one"),
+        (lambda: Tokenizer([*SPECIALS, "a"], [], characters=True), "merges must be None where the"),
+        (lambda: Tokenizer([*SPECIALS, "a"], characters=1), "characters must be True or False"),
+        (lambda: learn_characters("a text"), "learn_characters: lines must be many texts"),
+        (lambda: learn_characters([""]), "learn_characters: lines hold no text"),
+        (lambda: learn_characters(["a"]).encode(["a"]), "encode: text must be a str, got list"),
+    ],
+)
+def test_what_is_no_character_is_refused(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

@@ -10,11 +10,12 @@ import sys
 import numpy as np
 import pytest
 
-from qkv.text import SPECIALS, Tokenizer, learn_bpe, learn_words
+from qkv.text import SPECIALS, Tokenizer, learn_bpe, learn_characters, learn_words
 
 LINES = ["Die Katze saß über der Matte.", "고양이가 매트 위에 앉았다.", 'a "quoted\\ word"']
 FOUND = [learn_bpe(LINES * 2, 90), learn_bpe(LINES, 90, min_count=9), learn_words(LINES)]
-ALL = pytest.mark.parametrize("tokenizer", FOUND, ids=["bpe", "characters", "words"])
+FOUND.append(learn_characters([*LINES, "two\nlines"]))
+ALL = pytest.mark.parametrize("tokenizer", FOUND, ids=["bpe", "no merges", "words", "characters"])
 
 
 @ALL
@@ -27,13 +28,17 @@ def test_a_vocabulary_comes_back_from_its_file(tmp_path, tokenizer):
         np.testing.assert_array_equal(found.encode(line), tokenizer.encode(line))
     found.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "vocabulary.json").read_bytes()
-    assert "앉았다" in (tmp_path / "vocabulary.json").read_text("utf-8") or tokenizer.merges == ()
+    assert found.characters == tokenizer.characters
+    whole = "앉았다" in (tmp_path / "vocabulary.json").read_text("utf-8")
+    assert whole or tokenizer.merges == () or tokenizer.characters
 
 
 def test_vocabularies_that_differ_have_other_digests():
     tokens = [*SPECIALS, "a", "b", "ab"]
     different = [(tokens, None), (tokens, []), (tokens, [("a", "b")]), (tokens[:-1], None)]
-    assert len({Tokenizer(*each).digest for each in different}) == len(different)
+    found = [Tokenizer(*each) for each in different]
+    found.append(Tokenizer(tokens[:-1], characters=True))
+    assert len({tokenizer.digest for tokenizer in found}) == len(found)
 
 
 @ALL
@@ -82,6 +87,9 @@ def changed(**changes):
         (changed(tokens=["a", "b", "ab"]), "tokens must begin with"),
         (changed(tokens=[*SPECIALS, "a", "b", "a"]), "tokens hold 'a'"),
         (changed(tokens=[*SPECIALS, "a", "b"]), "the two and what they make must be tokens"),
+        (changed(characters=True), "merges must be None where the tokens are characters"),
+        (changed(characters=1), "characters must be True or False"),
+        (changed(merges=None, characters=True), "'ab': each must be one character"),
         (changed(merges="ab"), 'its "merges" are no list of texts'),
         (changed(merges=["ab"]), "which are not two pieces"),
         (changed(merges=["a b c"]), "which are not two pieces"),

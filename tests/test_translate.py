@@ -553,3 +553,7 @@ def test_control_characters_do_not_reach_the_terminal(text, tmp_path, capfd):
         assert said.out == ""
         assert "\\x1b" in said.err
         assert not {"\x1b", "\x07"} & set(said.err)
+
+
+def test_a_line_feed_in_a_translation_does_not_break_the_line():
+    assert work.joined(["one\ntwo", "", "three"]) == b"one two\n\nthree\n"

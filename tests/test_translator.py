@@ -324,3 +324,17 @@ def test_sizes_are_compared_with_the_file_before_anything_is_built(room, sizes, 
     words = rf"must be [\d,]+ numbers, as the model's sizes say, got {count:,}: they are of another"
     with pytest.raises(ValueError, match=words):
         Translator.from_checkpoint(replace(held, config=replace(held.config, **sizes)), room)
+
+
+@ROOMS
+def test_a_model_of_characters_reads_and_writes_letter_by_letter(tmp_path, room):
+    checkpoint("characters").save(tmp_path / "best.json")
+    ours = Translator.from_checkpoint(tmp_path, room)
+    short, said = SOURCES[2], TARGETS[2]
+    assert ours.count(short) == len(short) + 1
+    assert ours.translate(short, max_tokens=50) == said
+    looks = ours.attention(short, said)
+    assert looks.source == (*short.replace(" ", "▁"), "<eos>")
+    assert looks.words().source == (*short.split(), "<eos>")
+    assert looks.words().target == (*said.split(), "<eos>")
+    np.testing.assert_allclose(looks.words().of("cross").sum(-1), 1, rtol=1e-5)

@@ -8,7 +8,7 @@ import qkv.torch as qt
 from qkv.bridge import state_of
 from qkv.checkpoint import Checkpoint
 from qkv.config import TransformerConfig
-from qkv.text import batches_by_length, learn_bpe, learn_words
+from qkv.text import batches_by_length, learn_bpe, learn_characters, learn_words
 
 PAIRS = [
     ("The cat sat on the mat.", "고양이가 매트 위에 앉았다."),
@@ -26,11 +26,12 @@ MAX_LEN = 30
 
 @lru_cache
 def checkpoint(kind="bpe"):
-    """A checkpoint of a model with 2 + 2 layers and 2 heads, in "bpe" or in "words"."""
+    """A checkpoint of a model with 2 + 2 layers and 2 heads, in "bpe", "words" or "characters"."""
     if kind == "bpe":
         source, target = learn_bpe(SOURCES, 60), learn_bpe(TARGETS, 80)
     else:
-        source, target = learn_words(SOURCES), learn_words(TARGETS)
+        learn = {"words": learn_words, "characters": learn_characters}[kind]
+        source, target = learn(SOURCES), learn(TARGETS)
     own = {"d_model": 32, "n_heads": 2, "d_ff": 64, "n_layers": 2, "dropout": 0.0, "pad_id": 0}
     config = TransformerConfig(len(source), len(target), tie="target", placement="pre", **own)
     model = qt.Transformer(config, rng=torch.Generator().manual_seed(0))

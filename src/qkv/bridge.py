@@ -28,6 +28,7 @@ __all__ = [
     "pack_state",
     "save_state",
     "state_of",
+    "to_array",
     "to_numpy",
     "to_torch",
     "unpack_state",
@@ -49,7 +50,7 @@ def state_of(model: Layer | nn.Module | Mapping[str, NDArray[Any]]) -> State:
     if isinstance(model, Layer):
         return model.state_dict()
     if _is_module(model):
-        return {name: _to_array(p.T if turned else p) for name, p, turned in _parameters(model)}
+        return {name: to_array(p.T if turned else p) for name, p, turned in _parameters(model)}
     if not isinstance(model, Mapping):
         mend = "pass a layer, a torch module or a dict of arrays"
         raise ValueError(
@@ -152,7 +153,7 @@ def _gradients(model: Any) -> State:
     state: State = {}
     for name, parameter, turned in _parameters(model):
         there = parameter.grad is not None and parameter.requires_grad
-        gradient = _to_array(parameter.grad if there else parameter.new_zeros(parameter.shape))
+        gradient = to_array(parameter.grad if there else parameter.new_zeros(parameter.shape))
         state[name] = gradient.T if turned else gradient
     return state
 
@@ -234,8 +235,8 @@ def _native(value: NDArray[Any], turned: bool) -> NDArray[Any]:
     return np.array(value.T if turned else value, value.dtype.newbyteorder("="))
 
 
-def _to_array(parameter: Any) -> NDArray[Any]:
-    """A copy of a parameter as NumPy holds it."""
+def to_array(parameter: Any) -> NDArray[Any]:
+    """A copy of a torch tensor as NumPy holds it; bfloat16, which NumPy lacks, becomes float32."""
     value = parameter.detach().cpu()
     wide = value.float() if kind(value) == "bfloat16" else value
     return np.array(wide.numpy(), order="C")

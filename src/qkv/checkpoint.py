@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from qkv.bridge import State, pack_state, unpack_state
+from qkv.bridge import State, pack_state, to_array, unpack_state
 from qkv.config import TransformerConfig
 from qkv.files import read_whole, write_whole
 from qkv.text import Tokenizer
@@ -49,7 +49,9 @@ class Checkpoint:
         parameters: all of them by name, as `bridge.state_of` gives them.
         source, target: how text becomes ids; with one vocabulary, the same twice.
         facts: whatever else shall be kept, such as steps and scores; JSON must be able to hold it.
-        optimizer: what training needs besides to go on, or None.
+        optimizer: what training needs besides to go on, or None: the `state_dict` of an Adam of
+            either room. It is kept as NumPy arrays, and the `load_state_dict` of that room's Adam
+            takes them as they are.
     Raises:
         ValueError: a vocabulary is not of the size that the model has.
     """
@@ -59,7 +61,7 @@ class Checkpoint:
     source: Tokenizer
     target: Tokenizer
     facts: Mapping[str, Any] = field(default_factory=dict)
-    optimizer: State | None = None
+    optimizer: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         for name, tokenizer, size in (
@@ -71,6 +73,12 @@ class Checkpoint:
                     f"Checkpoint: the vocabulary of the {name} must have {size} tokens, as the "
                     f"model has, got {len(tokenizer)}: it is of another model"
                 )
+        if self.optimizer is not None:
+            arrays = {
+                name: to_array(value) if hasattr(value, "detach") else value
+                for name, value in self.optimizer.items()
+            }
+            object.__setattr__(self, "optimizer", arrays)  # frozen for everybody else
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the JSON file `path` and, beside it, what it names.

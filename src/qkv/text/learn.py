@@ -1,4 +1,4 @@
-"""Vocabularies learnt from text: pieces of words by BPE, or whole words.
+"""Vocabularies learnt from text: pieces of words by BPE, whole words, or characters.
 
 Learn from the training text alone. A vocabulary that has seen the test text has no unknown words
 there, and flatters the model.
@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from qkv.shapes import check_count
 from qkv.text.bpe import merge_pairs
 from qkv.text.tokenizer import Tokenizer
-from qkv.text.vocabulary import SPECIALS, START, cleaned
+from qkv.text.vocabulary import SPECIALS, START, clean_characters, cleaned
 
-__all__ = ["learn_bpe", "learn_words"]
+__all__ = ["learn_bpe", "learn_characters", "learn_words"]
 
 
 def learn_bpe(lines: Iterable[str], vocab_size: int, *, min_count: int = 2) -> Tokenizer:
@@ -58,3 +58,18 @@ def learn_words(lines: Iterable[str], *, min_count: int = 1) -> Tokenizer:
     counts = Counter(word for text in cleaned("learn_words", lines) for word in text.split())
     words = (word for word in counts if counts[word] >= min_count and word not in SPECIALS)
     return Tokenizer([*SPECIALS, *sorted(words, key=lambda word: (-counts[word], word))])
+
+
+def learn_characters(lines: Iterable[str]) -> Tokenizer:
+    """Take every character of the text as a token, spaces and line feeds among them, in order.
+
+    For a model that reads and writes letter by letter: small to read, slow to train, and what comes
+    back from `decode` has every space that was there.
+
+    Args:
+        lines: the training text; one long text can stand in a list alone.
+    Raises:
+        ValueError: the lines hold no text.
+    """
+    texts = cleaned("learn_characters", lines, clean_characters)
+    return Tokenizer([*SPECIALS, *sorted(set().union(*texts))], characters=True)

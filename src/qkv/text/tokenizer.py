@@ -1,4 +1,4 @@
-"""A vocabulary, and how text is cut into its tokens: at spaces, or into pieces by BPE's merges."""
+"""A vocabulary, and how text is cut into tokens: words, pieces by BPE's merges, or characters."""
 
 from __future__ import annotations
 
@@ -12,9 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qkv.files import read_whole, write_whole
-from qkv.shapes import kind
+from qkv.shapes import check_flags, kind
 from qkv.text.bpe import Pairs, cutter
-from qkv.text.vocabulary import EOS, SOS, SPECIALS, START, UNK, check_vocabulary, clean
+from qkv.text.vocabulary import (
+    EOS,
+    SOS,
+    SPECIALS,
+    START,
+    UNK,
+    check_vocabulary,
+    clean,
+    clean_characters,
+)
 
 __all__ = ["Tokenizer"]
 
@@ -22,20 +31,25 @@ FORMAT = "qkv text 1"
 
 
 class Tokenizer:
-    """Text to ids and back. `learn_bpe` and `learn_words` make one, `load` reads one.
+    """Text to ids and back. `learn_bpe`, `learn_words` and `learn_characters` make one.
 
     Args:
         tokens: the vocabulary by id; the first four are `SPECIALS`.
         merges: BPE's pairs of pieces, first to last; None means that a token is a whole word.
+        characters: each token is one character, the space among them.
     Raises:
         ValueError: the tokens do not begin with the special ones, or the merges do not fit them.
         ImportError: there are merges, and tokenizers is not installed.
     """
 
-    def __init__(self, tokens: Sequence[str], merges: Pairs | None = None) -> None:
+    def __init__(
+        self, tokens: Sequence[str], merges: Pairs | None = None, *, characters: bool = False
+    ) -> None:
         self.tokens = tuple(tokens)
         self.merges = None if merges is None else tuple(merges)
-        check_vocabulary(self.tokens, self.merges)
+        self.characters = characters
+        check_flags("Tokenizer", characters=characters)
+        check_vocabulary(self.tokens, self.merges, characters)
         # A word of the text that is spelt like a special token is not that token.
         self._ids = {token: n for n, token in enumerate(self.tokens) if n >= len(SPECIALS)}
         self._bpe = None if self.merges is None else cutter(self.tokens, self.merges)
@@ -52,15 +66,15 @@ class Tokenizer:
         Raises:
             ValueError: text is no text.
         """
-        text = clean(text, "encode")
-        if self._bpe is None:
-            ids = [self._ids.get(word, UNK) for word in text.split()]
-        else:
+        text = self.clean(text, "encode")
+        if self._bpe is not None:
             ids = self._bpe.encode(text).ids
+        else:
+            ids = [self._ids.get(t, UNK) for t in (text if self.characters else text.split())]
         return np.array([SOS] * sos + ids + [EOS] * eos, np.int64)
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of ids (T,), special tokens left out: `clean(text)` where all was known.
+        """The text of ids (T,), special tokens left out: the clean text where all was known.
 
         Raises:
             ValueError: an id is not of this vocabulary.
@@ -74,9 +88,29 @@ class Tokenizer:
                 mend = "it is of another vocabulary"
                 raise ValueError(f"decode: ids must be from 0 to {len(self) - 1}, got {n}: {mend}")
         pieces = [self.tokens[n] for n in found if n >= len(SPECIALS)]
+        if self.characters:
+            return "".join(pieces)
         if self.merges is None:
             return " ".join(pieces)
         return " ".join("".join(pieces).replace(START, " ").split())
+
+    def clean(self, text: str, call: str = "clean") -> str:
+        """The text as this vocabulary reads it; only one of characters keeps its spaces.
+
+        Raises:
+            ValueError: text is no text.
+        """
+        return clean_characters(text, call) if self.characters else clean(text, call)
+
+    def labels(self, ids: Iterable[int]) -> tuple[str, ...]:
+        """Its tokens as a picture shows them: a space as ▁, with which a word begins."""
+        tokens = (self.tokens[n] for n in ids)
+        return tuple(START if token.isspace() else token for token in tokens)
+
+    @property
+    def has_pieces(self) -> bool:
+        """Whether a word may be several tokens."""
+        return self.characters or self.merges is not None
 
     @property
     def digest(self) -> str:
@@ -103,7 +137,8 @@ class Tokenizer:
         """The vocabulary in the content of a file; `path` is for the message of an error."""
         try:
             found = json.loads(data.decode())
-            return cls(_texts(found, "tokens"), _pairs(found))
+            tokens = _texts(found, "tokens")
+            return cls(tokens, _pairs(found), characters=found.get("characters", False))
         except (ValueError, RecursionError) as error:
             mend = "it is cut short or of another kind; write it again with save"
             raise ValueError(f"load: {path} is no vocabulary: {mend} ({error})") from error
@@ -111,7 +146,9 @@ class Tokenizer:
     def pack(self) -> bytes:
         """What `save` writes."""
         merges = None if self.merges is None else [" ".join(pair) for pair in self.merges]
-        content = {"format": FORMAT, "tokens": self.tokens, "merges": merges}
+        content: dict[str, Any] = {"format": FORMAT, "tokens": self.tokens, "merges": merges}
+        if self.characters:
+            content["characters"] = True
         return json.dumps(content, ensure_ascii=False, indent=0).encode()
 
 

@@ -12,7 +12,7 @@ from qkv.bridge import State
 from qkv.checkpoint import Checkpoint
 from qkv.config import TransformerConfig
 from qkv.shapes import check_count
-from qkv.text import EOS, PAD, SOS, Tokenizer, clean
+from qkv.text import EOS, PAD, SOS, Tokenizer
 from qkv.translator.looks import Looks, words_of
 from qkv.translator.rooms import Model, build, room_of
 from qkv.translator.writing import Ids, write
@@ -176,17 +176,16 @@ class Translator:
         weights: dict[str, Any] = {}
         with self._room.model.evaluating() as model:
             model(*map(self._room.put, (source[None], np.array([read]))), weights=weights)
-        source_tokens = tuple(self.source.tokens[n] for n in source)
-        target_tokens = tuple(self.target.tokens[n] for n in said)
+        source_tokens, target_tokens = self.source.labels(source), self.target.labels(said)
         return Looks(
-            clean(text, "attention"),
+            self.source.clean(text, "attention"),
             self.target.decode(said),
             source_tokens,
             target_tokens,
-            tuple(self.target.tokens[n] for n in read),
+            self.target.labels(read),
             {name: self._room.get(value)[0] for name, value in weights.items()},
-            words_of(source_tokens, self.source.merges is not None),
-            words_of(target_tokens, self.target.merges is not None),
+            words_of(source_tokens, self.source.has_pieces),
+            words_of(target_tokens, self.target.has_pieces),
         )
 
     def _encode(self, text: str, place: int | None, cut: bool) -> Ids:

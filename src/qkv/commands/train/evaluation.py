@@ -7,7 +7,7 @@ import torch
 from qkv.commands.bleu import bleu_scorer
 from qkv.commands.train.data import Data
 from qkv.commands.train.objective import Objective, tensors
-from qkv.text import clean, pad_batch, plan_batches
+from qkv.text import pad_batch, plan_batches
 from qkv.translator import Translator
 
 __all__ = ["better", "evaluate"]
@@ -38,7 +38,7 @@ def evaluate(objective: Objective, data: Data) -> tuple[Scores, str]:
     translator = Translator(objective.model, data.source, data.target)
     longest = min(longest, translator.max_len)
     said = translator.translate([source for source, _ in data.texts], max_new_tokens=longest)
-    references = [clean(target) for _, target in data.texts]
+    references = [data.target.clean(target) for _, target in data.texts]
     bleu, signature = bleu_scorer()(said, references)
     exact = sum(map(str.__eq__, said, references)) / len(said) * 100
     return {"loss": total / count, "bleu": bleu, "exact": exact}, signature

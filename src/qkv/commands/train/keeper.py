@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -74,8 +74,8 @@ class Keeper:
         if best:
             moment.save(self.folder.best)
         self.folder.write_rows(state.rows)
-        numbers = {n: x.cpu().numpy() for n, x in self.optimizer.state_dict().items()}
-        self._checkpoint(parameters, facts, numbers).save(self.folder.last)
+        moments = self.optimizer.state_dict()
+        self._checkpoint(parameters, facts, moments).save(self.folder.last)
 
     def finish(self, state: State, progress: Progress) -> None:
         """Average the last few models, and keep the average as the best if it is."""
@@ -109,7 +109,10 @@ class Keeper:
         return {"scores": scores, "signature": signature, **own}
 
     def _checkpoint(
-        self, parameters: Parameters, facts: dict[str, Any], optimizer: Parameters | None = None
+        self,
+        parameters: Parameters,
+        facts: dict[str, Any],
+        optimizer: Mapping[str, Any] | None = None,
     ) -> Checkpoint:
         config, data = self.objective.model.config, self.data
         return Checkpoint(config, parameters, data.source, data.target, facts, optimizer)
@@ -134,8 +137,7 @@ def restore(
             "back, or begin another run with --out"
         )
     to_torch(last.parameters, model)
-    found = {name: torch.from_numpy(value) for name, value in last.optimizer.items()}
-    optimizer.load_state_dict(found)
+    optimizer.load_state_dict(last.optimizer)
     state: dict[str, Any] = {}
     for name, fits in FACTS.items():
         if name not in last.facts:

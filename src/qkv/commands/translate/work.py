@@ -127,7 +127,8 @@ def progress(lines: int) -> Iterator[Callable[[int], None] | None]:
 
 
 def joined(lines: Sequence[str]) -> bytes:
-    return "".join(f"{line}\n" for line in lines).encode()
+    # A model of characters may write a line feed, and the lines have to stay beside their sources.
+    return "".join(line.replace("\n", " ") + "\n" for line in lines).encode()
 
 
 def prompt(terminal: bool) -> None:

@@ -1,8 +1,10 @@
 """Adam: steps as long as the gradient has been steady, for every parameter its own."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from qkv.shapes import check_number, check_optimizer, check_state
@@ -83,9 +85,11 @@ class Adam:
                 state[f"step.{name}"] = torch.tensor(taken, dtype=torch.float64)
         return state
 
-    def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
+    def load_state_dict(self, state: Mapping[str, Tensor | NDArray[Any]]) -> None:
         """Go on where another of the same parameters stopped.
 
+        Args:
+            state: what `state_dict` gave, as tensors, or as the arrays that a checkpoint holds.
         Raises:
             ValueError: something is missing, unknown, or of another shape; it is named.
         """
@@ -99,7 +103,8 @@ class Adam:
             taken = float(state.get(f"step.{name}", self.steps))
             means: dict[str, Tensor] = {"step": torch.tensor(taken)}
             for short, long in (("m", "exp_avg"), ("v", "exp_avg_sq")):
-                means[long] = torch.empty_like(parameter).copy_(state[f"{short}.{name}"]).detach()
+                value = torch.as_tensor(state[f"{short}.{name}"])
+                means[long] = torch.empty_like(parameter).copy_(value).detach()
             self.optimizer.state[parameter] = means
 
     def _always(self, state: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
