@@ -19,12 +19,13 @@ import qkv.torch as qt
 from qkv.bridge import state_of
 from qkv.checkpoint import Checkpoint
 from qkv.commands import pretrain, translate
+from qkv.commands.translate.work import greeting
 from qkv.corpus import sentences, split_by_combination
 from qkv.pretrained import alignment_accuracy, diagonal_accuracy, exact_match, pretrained
 from qkv.pretrained.digest import DIGEST
 from qkv.pretrained.load import MODEL, load
 from qkv.pretrained.scores import DIAGONALS
-from qkv.pretrained.words import Words
+from qkv.pretrained.words import UnknownWordsError, Words
 from qkv.text import SPECIALS, UNK, learn_words
 from qkv.translator import Looks, Translator
 
@@ -207,6 +208,42 @@ def test_unknown_words_are_named():
     assert UNK not in pretrained().source.encode(MAT)
 
 
+def test_a_text_in_another_language_is_told_which_one_is_read():
+    words = r"got '고양이가' in '고양이가\.': it reads English; `source\.tokens`"
+    with pytest.raises(UnknownWordsError, match=words) as found:
+        pretrained().translate("고양이가.")
+    assert found.value.hint == "this model reads English, and not '고양이가'"
+    with pytest.raises(UnknownWordsError) as found:
+        pretrained().attention(MAT, MAT)
+    assert found.value.hint.startswith("this model reads Korean, and not 'The', 'cat'")
+    with pytest.raises(UnknownWordsError) as found:
+        pretrained().translate("The lion slept")  # of its letters, all are known
+    assert found.value.hint == "the model does not know 'lion' (near 'on')"
+
+
+def test_the_terminal_says_what_is_read_and_how_to_see_all_words(tmp_path, capfd, monkeypatch):
+    how = "qkv translate pretrained --list-words shows all that it knows"
+    (tmp_path / "in.txt").write_text(f"{MAT}\nThe lion slept\n")
+    own = ["pretrained", "--room", "numpy"]
+    for line, words in (
+        ("The lion slept", "the model does not know 'lion' (near 'on')"),
+        ("고양이가 잤다", "this model reads English, and not '고양이가', '잤다'"),
+    ):
+        (tmp_path / "in.txt").write_text(f"{MAT}\n{line}\n", "utf-8")
+        assert translate.main([*own, str(tmp_path / "in.txt")]) == 1
+        said = capfd.readouterr().err
+        assert said == f"qkv translate: line 2 of {tmp_path / 'in.txt'}: {words}: {how}\n"
+    assert translate.main([*own, "--list-words"]) == 0
+    listed = capfd.readouterr().out.splitlines()
+    assert sorted(listed) == sorted(pretrained().source.tokens[4:])
+    assert listed.index("apple") < listed.index("The")
+    assert greeting(pretrained(), "pretrained").splitlines() == [
+        f"From English to Korean, such as: {MAT}",
+        f"{how}.",
+        "One sentence a line; Ctrl-D ends.",
+    ]
+
+
 def test_the_command_line_knows_it_by_name(tmp_path, capfd):
     (tmp_path / "in.txt").write_text(f"{MAT}.\nI ate the rice\n")
     own = ["pretrained", str(tmp_path / "in.txt"), "--room"]
@@ -216,7 +253,7 @@ def test_the_command_line_knows_it_by_name(tmp_path, capfd):
     assert capfd.readouterr().err.endswith("runs on the processor: leave it out\n")
     (tmp_path / "in.txt").write_text("The dragon sat\n")
     assert translate.main([*own, "numpy"]) == 1
-    assert "got 'dragon'" in capfd.readouterr().err
+    assert "does not know 'dragon'" in capfd.readouterr().err
 
 
 def test_the_facts_say_how_it_was_made(shipped):

@@ -155,6 +155,15 @@ def test_a_terminal_is_asked_and_a_bad_line_does_not_end_it(saved):
     os.close(ours)
 
 
+def test_the_greeting_of_any_other_model():
+    """Its languages are not known; and pieces of words are no list to choose words from."""
+    each = {kind: Translator.from_checkpoint(checkpoint(kind)) for kind in ("bpe", "words")}
+    last = "One sentence a line; Ctrl-D ends."
+    assert work.greeting(each["bpe"], "model") == last
+    said = work.greeting(each["words"], "my model")
+    assert said == f"qkv translate 'my model' --list-words shows all that it knows.\n{last}"
+
+
 def test_into_a_file_whole_or_not_at_all(run, text, tmp_path, monkeypatch):
     out = tmp_path / "out.txt"
     assert run(text, "--out", out) == (0, "", "")

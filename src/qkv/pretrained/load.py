@@ -12,7 +12,9 @@ from qkv.pretrained.digest import DIGEST
 from qkv.pretrained.words import Words
 from qkv.translator import Translator
 
-__all__ = ["MODEL", "load", "pretrained"]
+__all__ = ["EXAMPLE", "MODEL", "load", "pretrained"]
+
+EXAMPLE = "The cat sat on the mat"
 
 MODEL = Path(__file__).parent / "model" / "last.json"
 
@@ -59,7 +61,8 @@ def load(path: Path, digest: str) -> Checkpoint:
 @cache
 def _shipped() -> Checkpoint:
     shipped = load(MODEL, DIGEST)
-    source, target = Words(shipped.source.tokens), Words(shipped.target.tokens)
+    source = Words(shipped.source.tokens, "English")
+    target = Words(shipped.target.tokens, "Korean")
     return replace(shipped, source=source, target=target)
 
 

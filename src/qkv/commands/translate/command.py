@@ -12,8 +12,9 @@ from qkv.commands.bleu import bleu_scorer
 from qkv.commands.messages import counted, os_error_message
 from qkv.commands.translate.options import SHIPPED, parse
 from qkv.commands.translate.reading import read_lines
-from qkv.commands.translate.work import Work, say
+from qkv.commands.translate.work import Work, joined, say
 from qkv.pretrained import pretrained
+from qkv.text import SPECIALS
 from qkv.translator import Translator
 
 __all__ = ["main"]
@@ -49,6 +50,10 @@ def run(options: argparse.Namespace) -> int:
         if path.is_dir() or not Path(os.path.realpath(path)).parent.is_dir():
             raise ValueError(f"{path} cannot be written: name a file in a folder that is there")
     translator = load(options.checkpoint, options.room, options.device)
+    if options.list_words:
+        words = translator.source.tokens[len(SPECIALS) :]
+        sys.stdout.buffer.write(joined(sorted(words, key=lambda word: (word.lower(), word))))
+        return 0
     if options.max_new_tokens and options.max_new_tokens > translator.max_len:
         most = translator.max_len
         raise ValueError(f"--max-new-tokens must be at most {most}, which the model has")

@@ -71,6 +71,9 @@ def _parser() -> argparse.ArgumentParser:
         default="-",
         help="text in UTF-8, plain or .gz; standard input unless given, each line answered at once",
     )
+    made.add_argument(
+        "--list-words", action="store_true", help="show the words, or their pieces, that it reads"
+    )
     made.add_argument("--out", type=Path, metavar="FILE", help="written whole, at the end")
     made.add_argument(
         "--reference", metavar="FILE", help="right translations, line by line: prints BLEU"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from qkv.commands.translate.options import search_options
 from qkv.commands.translate.page import attention_page
 from qkv.commands.translate.reading import LineError, blocks, decoded
 from qkv.files import write_whole
+from qkv.pretrained.load import EXAMPLE
+from qkv.pretrained.words import UnknownWordsError, Words
 from qkv.translator import Translator
 
 __all__ = ["Work", "say"]
@@ -42,7 +45,7 @@ class Work:
         """Translate what comes in as it comes; on a terminal, go on after a line that is bad."""
         terminal = sys.stdin.isatty() and sys.stderr.isatty()
         if terminal:
-            print("One sentence a line; Ctrl-D ends.", file=sys.stderr)
+            print(greeting(self.translator, self.options.checkpoint), file=sys.stderr)
         prompt(terminal)
         number, name = 0, "standard input"
         for block in blocks(sys.stdin.buffer):
@@ -71,7 +74,11 @@ class Work:
         for number, line in enumerate(lines, first):
             try:
                 count, limit = self.translator.count(line), self.translator.max_len
-            except ValueError as error:  # a vocabulary may refuse words
+            except UnknownWordsError as error:
+                raise LineError(
+                    f"line {number} of {name}: {error.hint}: {listing(self.options.checkpoint)}"
+                ) from error
+            except ValueError as error:
                 raise LineError(f"line {number} of {name}: {error}") from error
             if count > limit:
                 tokens = counted(count, "token")
@@ -124,6 +131,22 @@ def progress(lines: int) -> Iterator[Callable[[int], None] | None]:
     with bar:
         task = bar.add_task("lines", total=lines)
         yield lambda done: bar.advance(task, done)
+
+
+def listing(checkpoint: str) -> str:
+    """How to see what a model reads."""
+    return f"qkv translate {shlex.quote(checkpoint)} --list-words shows all that it knows"
+
+
+def greeting(translator: Translator, checkpoint: str) -> str:
+    """What somebody at a terminal needs to know."""
+    found = ["One sentence a line; Ctrl-D ends."]
+    source, target = translator.source, translator.target
+    if isinstance(source, Words) and isinstance(target, Words):
+        found.insert(0, f"From {source.language} to {target.language}, such as: {EXAMPLE}")
+    if not source.has_pieces:  # what is no word of it is unknown
+        found.insert(-1, f"{listing(checkpoint)}.")
+    return "\n".join(found)
 
 
 def joined(lines: Sequence[str]) -> bytes:
