@@ -58,6 +58,16 @@ def test_loss_and_gradients_are_those_of_the_model_and_cross_entropy(
             close(gradient, wanted[name])
 
 
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_large_scores_do_not_swallow_the_logarithm(smoothing):
+    """Seven equal scores of 2³⁰: the loss is log 7."""
+    x, weight = torch.full((3, 1), 2.0**30), torch.ones(7, 1)
+    words = torch.tensor([0, 3, 6])
+    loss = surprise(x, weight, None, words, smoothing)
+    expected = torch.nn.functional.cross_entropy(x @ weight.T, words, reduction="sum")
+    close(loss, expected, "float32")
+
+
 def test_in_evaluation_nothing_is_smoothed_and_nothing_kept():
     config = config_of("as in the paper", dropout=0.3)
     model = qt.Transformer(config, dtype=torch.float64).eval()

@@ -84,9 +84,10 @@ def _both(
         if bias is not None:
             scores, average = scores + bias, average + bias.mean()
         q = scores.softmax(-1)  # (n, V)
-        total = scores.amax(-1) - q.amax(-1).log()  # (n,), log Σ exp
-        came = scores.gather(1, at[:, None])[:, 0]  # (n,)
-        loss += (total - (1 - label_smoothing) * came - label_smoothing * average).sum()
+        peak, came = scores.amax(-1), scores.gather(1, at[:, None])[:, 0]  # (n,), (n,)
+        # −log q of the peak is log Σ exp(score − peak), which a large peak would round away.
+        loss -= q.amax(-1).log().sum()
+        loss += ((1 - label_smoothing) * (peak - came) + label_smoothing * (peak - average)).sum()
         # The gradient of the scores is softmax less what should have been, which goes in its place.
         q.scatter_add_(1, at[:, None], torch.full_like(came, label_smoothing - 1)[:, None])
         if label_smoothing:
