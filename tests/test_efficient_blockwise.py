@@ -63,29 +63,30 @@ def test_blocks_give_what_attention_gives(room, array, name, block):
     _, arrays, options = make(name)
     expected, weights = qn.scaled_dot_product_attention(*arrays, **options)
     options = to_room(array, options)
-    out, lse = room.blockwise_attention(*map(array, arrays), **options, block=block)
+    out, peak, total = room.blockwise_attention(*map(array, arrays), **options, block=block)
     close(out, expected)
-    lse = np.asarray(lse)
-    assert lse.shape == expected.shape[:-1]
-    np.testing.assert_array_equal(np.isneginf(lse), ~weights.any(-1))
+    assert peak.shape == total.shape == expected.shape[:-1]
+    np.testing.assert_array_equal(np.asarray(total) == 0, ~weights.any(-1))
+    assert (np.asarray(total) >= weights.any(-1)).all()  # the peak alone gives 1
 
 
 @pytest.mark.parametrize(("room", "array"), ROOMS)
-def test_log_sum_exp_by_hand(room, array):
-    """Scores 0, ln 3 and one that is hidden: log(1 + 3)."""
+def test_peak_and_total_by_hand(room, array):
+    """Scores 0, ln 3 and one that is hidden: their exponentials are 1/3 and 1 of the peak's."""
     q, k = array([[1.0]]), array([[0.0], [np.log(3)], [9.0]])
     v, mask = array([[4.0], [8.0], [1.0]]), array([True, True, False])
     for block in (1, 2, 3):
-        out, lse = room.blockwise_attention(q, k, v, mask=mask, block=block)
+        out, peak, total = room.blockwise_attention(q, k, v, mask=mask, block=block)
         close(out, [[7.0]])
-        close(lse, [np.log(4)])
+        close(peak, [np.log(3)])
+        close(total, [4 / 3])
 
 
 @pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("name", CASES)
 def test_backward_is_autograds_and_that_of_attention(name, block):
     dout, arrays, options = make(name)
-    out, lse = qn.blockwise_attention(*arrays, **options, block=block)
+    out, peak, total = qn.blockwise_attention(*arrays, **options, block=block)
     expected = qn.scaled_dot_product_attention_backward(dout, *arrays, **options)
     inputs = [torch.tensor(x, requires_grad=True) for x in arrays]
     bias = options["bias"]
@@ -93,7 +94,7 @@ def test_backward_is_autograds_and_that_of_attention(name, block):
         inputs.append(torch.tensor(bias, requires_grad=True))
     others = to_room(torch.tensor, options) | {"bias": None if bias is None else inputs[3]}
     qt.blockwise_attention(*inputs[:3], **others, block=block)[0].backward(torch.tensor(dout))
-    for kept in ({}, {"out": out, "lse": lse}):
+    for kept in ({}, {"out": out, "peak": peak, "total": total}):
         gradients = qn.blockwise_attention_backward(dout, *arrays, **options, block=block, **kept)
         assert len(gradients) == 4
         assert (gradients[3] is None) == (bias is None)
@@ -115,22 +116,58 @@ def test_backward_is_the_slope(name):
             matches_differences(gradient, loss, x)
 
 
-def test_backward_takes_the_log_sum_exp_that_was_kept():
-    """One that is higher by log 2 halves every weight, and dv with them."""
+def test_backward_takes_the_peak_and_the_total_that_were_kept():
+    """A peak that is higher by log 2, or twice the total, halves every weight, and dv with them."""
     dout, arrays, _ = make("plain")
-    out, lse = qn.blockwise_attention(*arrays)
-    _, _, dv, _ = qn.blockwise_attention_backward(dout, *arrays, out=out, lse=lse)
-    _, _, half, _ = qn.blockwise_attention_backward(dout, *arrays, out=out, lse=lse + np.log(2))
-    close(half, dv / 2)
+    out, peak, total = qn.blockwise_attention(*arrays)
+
+    def dv(peak, total):
+        return qn.blockwise_attention_backward(dout, *arrays, out=out, peak=peak, total=total)[2]
+
+    close(dv(peak, total * 2), dv(peak, total) / 2)
+    close(dv(peak + np.log(2), total), dv(peak, total) / 2)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "height"), [("float32", 1e9), ("float32", 2**21), ("float64", 2**60)]
+)
+@pytest.mark.parametrize("way", ["bias of padding", "large scores"])
+def test_large_scores_do_not_swallow_the_number_of_keys(way, dtype, height):
+    """Eleven equal scores of −1e9, a usual bias for padding: each key has a weight of 1/11."""
+    q, k, v = qkv(dtype=dtype)
+    dout = np.random.default_rng(2).standard_normal((B, H, T, D_V)).astype(dtype)
+    bias, q[...] = None, 0
+    if way == "bias of padding":
+        bias = np.full((T, S), -height, dtype)
+    else:
+        q[..., 0], k[..., 0] = height, 1
+    options = {"bias": bias, "scale": 1.0}
+    expected = qn.scaled_dot_product_attention_backward(dout, q, k, v, **options)
+    close(expected[2].sum(-2), dout.sum(-2), "float32")  # each row of weights sums to 1
+    out, peak, total = qn.blockwise_attention(q, k, v, **options, block=3)
+    close(total, np.full(total.shape, S, dtype), dtype)
+    kept = {"out": out, "peak": peak, "total": total}
+    inputs = [torch.tensor(x, requires_grad=True) for x in (q, k, v)]
+    torch_bias = None if bias is None else torch.tensor(bias)
+    torchs = qt.blockwise_attention(*inputs, bias=torch_bias, scale=1.0, block=3)
+    close(torchs[2].detach(), total, dtype)
+    torchs = torch.autograd.grad(torchs[0], inputs, torch.tensor(dout))
+    for own in ({}, kept):
+        gradients = qn.blockwise_attention_backward(dout, q, k, v, **options, block=3, **own)
+        for gradient, other, of_torch in zip(gradients[:3], expected[:3], torchs, strict=True):
+            unit = max(np.abs(other).max(), 1)
+            close(gradient / unit, other / unit, dtype)
+            close(of_torch / unit, other / unit, dtype)
 
 
 @pytest.mark.parametrize(("room", "array"), ROOMS)
 def test_an_empty_row_is_zeros_and_nothing_flows_through_it(room, array):
     q, k, v = qkv()
     mask = some_mask()
-    out, lse = room.blockwise_attention(*map(array, (q, k, v)), mask=array(mask), block=3)
+    out, peak, total = room.blockwise_attention(*map(array, (q, k, v)), mask=array(mask), block=3)
     assert not np.asarray(out)[0, :, 2].any()
-    assert np.isneginf(np.asarray(lse)[0, :, 2]).all()
+    assert not np.asarray(total)[0, :, 2].any()
+    assert (np.asarray(peak)[0, :, 2] == np.finfo(np.float64).min).all()
     dout = np.random.default_rng(2).standard_normal(out.shape)
     if room is qn:
         gradients = qn.blockwise_attention_backward(dout, q, k, v, mask=mask, block=3)[:3]
@@ -138,7 +175,7 @@ def test_an_empty_row_is_zeros_and_nothing_flows_through_it(room, array):
         again = qn.blockwise_attention_backward(dout, q, k, v, mask=mask, block=3)[:3]
     else:
         inputs = [torch.tensor(x, requires_grad=True) for x in (q, k, v)]
-        out, lse = qt.blockwise_attention(*inputs, mask=array(mask), block=3)
+        out = qt.blockwise_attention(*inputs, mask=array(mask), block=3)[0]
         gradients = torch.autograd.grad(out, inputs, array(dout), retain_graph=True)
         dout[0, :, 2] = 1e6
         again = torch.autograd.grad(out, inputs, array(dout))
@@ -149,8 +186,9 @@ def test_an_empty_row_is_zeros_and_nothing_flows_through_it(room, array):
 
 def test_torchs_log_sum_exp_has_the_softmax_as_its_gradient():
     q, k, v = (torch.tensor(x, requires_grad=True) for x in qkv())
-    _, lse = qt.blockwise_attention(q, k, v, mask=torch.tensor(some_mask()), block=3)
-    lse[~lse.isneginf()].sum().backward()
+    _, peak, total = qt.blockwise_attention(q, k, v, mask=torch.tensor(some_mask()), block=3)
+    lse = peak + total.log()
+    lse[total > 0].sum().backward()
     _, weights = qt.scaled_dot_product_attention(q, k, v, mask=torch.tensor(some_mask()))
     close(q.grad, (weights @ k / D_K**0.5).detach())
 
@@ -166,13 +204,14 @@ def test_scores_of_ten_thousand_and_sums_of_many(room, dtype):
     if room is qn and dtype == "bfloat16":
         return
     q, k, v = cast([[1e2], [-1e2]]), cast([[1e2], [-1e2], [0.0]]), cast([[3.0], [5.0], [7.0]])
-    out, lse = room.blockwise_attention(q, k, v, scale=1.0, block=1)
+    out, peak, total = room.blockwise_attention(q, k, v, scale=1.0, block=1)
     close(out.tolist(), [[3.0], [5.0]])
-    close(np.array(lse.tolist()) / 1e4, [1, 1], "float32")
+    close(np.array(peak.tolist()) / 1e4, [1, 1], "float32")
+    assert total.tolist() == [1, 1]
     many = cast(np.ones((4000, 1)))
-    out, lse = room.blockwise_attention(q[:1], many * 0, many, block=1000)
+    out, peak, total = room.blockwise_attention(q[:1], many * 0, many, block=1000)
     close(out.tolist(), [[1.0]])
-    close(lse.tolist(), [np.log(4000)], "float32")
+    assert (peak.tolist(), total.tolist()) == ([0], [4000])
 
 
 def test_numpy_keeps_the_dtype_of_gradients():
@@ -201,9 +240,11 @@ def test_numpy_never_holds_the_scores():
         finally:
             tracemalloc.stop()
 
-    forward, (out, lse) = peak(lambda: qn.blockwise_attention(q, k, v, **options))
+    forward, (out, peaks, totals) = peak(lambda: qn.blockwise_attention(q, k, v, **options))
     backward, _ = peak(
-        lambda: qn.blockwise_attention_backward(dout, q, k, v, **options, out=out, lse=lse)
+        lambda: qn.blockwise_attention_backward(
+            dout, q, k, v, **options, out=out, peak=peaks, total=totals
+        )
     )
     assert forward < whole / 32
     assert backward < whole / 32
@@ -235,7 +276,7 @@ def test_torch_never_holds_the_scores_and_keeps_none_for_backward():
         return x
 
     with LargestStorage() as made, torch.autograd.graph.saved_tensors_hooks(keep, lambda x: x):
-        out, _ = qt.blockwise_attention(q, k, v, mask=mask, causal=True, block=32)
+        out = qt.blockwise_attention(q, k, v, mask=mask, causal=True, block=32)[0]
         assert sum(kept) < whole
         out.sum().backward()
     assert 0 < made.largest <= 32 * n * 8
@@ -248,7 +289,7 @@ def test_causal_blocks_of_the_future_are_not_computed():
     """Keys that no query sees may be NaN: they are never touched."""
     q, k, v = qkv(T=12, S=12)
     k[..., 4:, :] = np.nan
-    out, _ = qn.blockwise_attention(q, k, v, causal=True, block=4)
+    out = qn.blockwise_attention(q, k, v, causal=True, block=4)[0]
     assert np.isfinite(out[..., :4, :]).all()
     assert np.isnan(out[..., 4:, :]).all()
 
@@ -256,18 +297,23 @@ def test_causal_blocks_of_the_future_are_not_computed():
 @pytest.mark.parametrize(
     ("kept", "words"),
     [
-        (lambda out, lse: {"out": out[..., 1:], "lse": lse}, "out must be (B, H, T, d_v) = (2, 3,"),
-        (lambda out, lse: {"out": out, "lse": lse[0]}, "lse must be (B, H, T) = (2, 3, 5), got"),
-        (lambda out, lse: {"out": np.float32(out), "lse": lse}, "out must be float64 as q is"),
-        (lambda out, lse: {"out": out, "lse": lse > 0}, "lse must be a float array, got bool"),
-        (lambda out, lse: {"block": 1.5}, "block must be a whole number of at least 1, got 1.5"),
+        (lambda out, peak: {"out": out[..., 1:]}, "out must be (B, H, T, d_v) = (2, 3,"),
+        (lambda out, peak: {"peak": peak[0]}, "peak must be (B, H, T) = (2, 3, 5), got"),
+        (lambda out, peak: {"total": peak[0]}, "total must be (B, H, T) = (2, 3, 5), got"),
+        (lambda out, peak: {"out": np.float32(out)}, "out must be float64 as q is"),
+        (lambda out, peak: {"total": peak > 0}, "total must be a float array, got bool"),
+        (
+            lambda out, peak: {"peak": peak, "total": np.float32(peak)},
+            "total must be float64 as peak",
+        ),
+        (lambda out, peak: {"block": 1.5}, "block must be a whole number of at least 1, got 1.5"),
     ],
 )
 def test_backward_refuses_what_is_not_of_its_forward(kept, words):
     q, k, v = qkv()
-    out, lse = qn.blockwise_attention(q, k, v)
+    out, peak, _ = qn.blockwise_attention(q, k, v)
     with pytest.raises(ValueError) as refusal:  # noqa: PT011 (the words are compared below)
-        qn.blockwise_attention_backward(out, q, k, v, **kept(out, lse))
+        qn.blockwise_attention_backward(out, q, k, v, **kept(out, peak))
     assert str(refusal.value).startswith(f"blockwise_attention_backward: {words}")
     with pytest.raises(ValueError, match="dout must be"):
         qn.blockwise_attention_backward(q, q, k, v)
@@ -303,4 +349,4 @@ def test_the_rooms_agree_or_refuse_in_the_same_words(data):
         return
     for a, b in zip(numpy_says, torch_says, strict=True):
         assert str(b.dtype) == f"torch.{a.dtype}"
-        close(np.maximum(a, -1e9), np.maximum(b.numpy(), -1e9), dtype)
+        close(np.maximum(a, -1e9), np.maximum(b.numpy(), -1e9), dtype)  # empty rows' peaks are huge

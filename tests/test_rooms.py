@@ -18,7 +18,7 @@ FORWARD = [name for name in qn.__all__ if not name.endswith("_backward")]
 # What makes an array takes a device besides in torch; each room has its own dtypes and generators.
 OF_THE_ROOM = {"rng", "dtype", "device"}
 # What a backward may take of its forward's results, and what it may do without.
-KEPT = {"weights", "out", "lse"}
+KEPT = {"weights", "out", "peak", "total"}
 NOT_FOR_BACKWARD = {"x", "need_weights"}
 # What is added last does not stand in the slope of anything.
 ADDED_LAST = {("layer_norm_backward", "bias")}

@@ -59,13 +59,16 @@ def check_features(call: str, q: Array, features: Array, scale: float | None) ->
         )
 
 
-def check_kept_blocks(call: str, q: Array, v: Array, out: Array | None, lse: Array | None) -> None:
-    """Refuse an output or log-sum-exp that are not of this forward call."""
+def check_kept_blocks(
+    call: str, q: Array, v: Array, out: Array | None, peak: Array | None, total: Array | None
+) -> None:
+    """Refuse an output, peaks or totals that are not of this forward call."""
     names, mend = axes_of(q), "pass the forward's own"
     check_floats(call, q=q, out=out)
-    check_floats(call, lse=lse)  # in half precision it is wider than q
+    check_floats(call, peak=peak, total=total)  # in half precision they are wider than q
     if out is not None:
         sizes = (*q.shape[:-1], v.shape[-1])
         check_shape(call, "out", out, (*names, "T", "d_v"), sizes, mend)
-    if lse is not None:
-        check_shape(call, "lse", lse, (*names, "T"), tuple(q.shape[:-1]), mend)
+    for name, x in (("peak", peak), ("total", total)):
+        if x is not None:
+            check_shape(call, name, x, (*names, "T"), tuple(q.shape[:-1]), mend)

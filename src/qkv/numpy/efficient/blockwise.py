@@ -22,7 +22,7 @@ def blockwise_attention(
     causal: bool = False,
     scale: float | None = None,
     block: int = 128,
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats, Floats]:
     """Mix values as `scaled_dot_product_attention` does, never holding more than a block of scores.
 
     Along the keys it keeps each query's peak m, the sum Σ exp(s − m) and the mix Σ exp(s − m) v; a
@@ -32,8 +32,10 @@ def blockwise_attention(
         q, k, v, mask, bias, causal, scale: as `scaled_dot_product_attention` takes them.
         block: queries, and keys, at a time.
     Returns:
-        (B, H, T, d_v) mixed values, and lse (B, H, T), log Σ exp of each query's scores, at least
-        float32: all that the backward needs. A query that may attend to no key gets zeros and −∞.
+        (B, H, T, d_v) mixed values; peak (B, H, T), the highest score of each query, and total
+        (B, H, T), its Σ exp(score − peak), at least float32: all that the backward needs. Their
+        log-sum-exp is peak + log(total), in which a large peak rounds the logarithm away. A query
+        that may attend to no key gets zeros, the lowest finite peak and a total of 0.
     Raises:
         ValueError: shapes or dtypes do not fit together, or block is no positive whole number.
     Source: Milakov and Gimelshein 2018 (online softmax); Rabe and Staats 2021; Dao et al. 2022
@@ -43,10 +45,10 @@ def blockwise_attention(
     check_count("blockwise_attention", block=block)
     wide = np.promote_types(q.dtype, np.float32)  # sums outgrow half precision
     out = np.empty((*q.shape[:-1], v.shape[-1]), q.dtype)  # (B, H, T, d_v)
-    lse = np.empty(q.shape[:-1], wide)  # (B, H, T)
+    peaks, totals = np.empty((2, *q.shape[:-1]), wide)  # (B, H, T), (B, H, T)
     for start in range(0, q.shape[-2], block):
         rows = slice(start, min(start + block, q.shape[-2]))
-        peak = np.full((*lse[..., rows].shape, 1), np.finfo(wide).min)  # (B, H, R, 1)
+        peak = np.full((*peaks[..., rows].shape, 1), np.finfo(wide).min)  # (B, H, R, 1)
         total = np.zeros_like(peak)  # (B, H, R, 1)
         mixed = np.zeros(out[..., rows, :].shape, wide)  # (B, H, R, d_v)
         for cols, scores in score_blocks(q, k, mask, bias, causal, scale, block, rows):
@@ -57,9 +59,8 @@ def blockwise_attention(
             mixed = mixed * shrink + weights @ v[..., cols, :]
             peak = higher
         out[..., rows, :] = mixed / np.maximum(total, 1)  # the peak alone gives 1, no key gives 0
-        logs = np.where(total > 0, peak + np.log(np.maximum(total, 1)), -np.inf)
-        lse[..., rows] = logs[..., 0]
-    return out, lse
+        peaks[..., rows], totals[..., rows] = peak[..., 0], total[..., 0]
+    return out, peaks, totals
 
 
 def blockwise_attention_backward(
@@ -74,14 +75,15 @@ def blockwise_attention_backward(
     scale: float | None = None,
     block: int = 128,
     out: Floats | None = None,
-    lse: Floats | None = None,
+    peak: Floats | None = None,
+    total: Floats | None = None,
 ) -> tuple[Floats, Floats, Floats, Floats | None]:
-    """Push a gradient through attention; each block of weights is made again, as exp(s − lse).
+    """Push a gradient through attention; blocks of weights are made again: exp(s − peak) / total.
 
     Args:
         dout: (B, H, T, d_v) gradient with respect to the output.
         q, k, v, mask, bias, causal, scale, block: as the forward took them.
-        out, lse: as the forward returned them; without both, it is run again.
+        out, peak, total: as the forward returned them; without all three, it is run again.
     Returns:
         Gradients in the shapes of q, k, v and bias; the last is None without a bias.
     Raises:
@@ -92,9 +94,9 @@ def blockwise_attention_backward(
     check_attention(call, q, k, v, mask, bias, causal=causal)
     check_count(call, block=block)
     check_gradient(call, dout, q, k, v)
-    check_kept_blocks(call, q, v, out, lse)
-    if out is None or lse is None:
-        out, lse = blockwise_attention(
+    check_kept_blocks(call, q, v, out, peak, total)
+    if out is None or peak is None or total is None:
+        out, peak, total = blockwise_attention(
             q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, block=block
         )
     wide = np.promote_types(q.dtype, np.float32)
@@ -103,12 +105,11 @@ def blockwise_attention_backward(
     dbias = None if bias is None else np.zeros((1,) * (q.ndim - bias.ndim) + bias.shape, wide)
     for start in range(0, q.shape[-2], block):
         rows = slice(start, min(start + block, q.shape[-2]))
-        above = dout[..., rows, :].astype(wide)  # (B, H, R, d_v)
+        # Every weight is divided by its query's total: so is what meets it, once for all keys.
+        above = dout[..., rows, :] / np.maximum(total[..., rows, None], 1)  # (B, H, R, d_v)
         mean = (above * out[..., rows, :]).sum(-1, keepdims=True)  # softmax's Σ dout · w
-        logs = lse[..., rows, None]  # (B, H, R, 1)
-        logs = np.where(np.isneginf(logs), 0, logs)  # an empty row: exp(−∞ − 0) is 0
         for cols, scores in score_blocks(q, k, mask, bias, causal, scale, block, rows):
-            weights = np.exp(scores - logs, out=scores)  # (B, H, R, C)
+            weights = np.exp(scores - peak[..., rows, None], out=scores)  # (B, H, R, C), undivided
             dv[..., cols, :] += weights.mT @ above
             dscores = weights * (above @ v[..., cols, :].astype(wide).mT - mean)
             dq[..., rows, :] += dscores @ k[..., cols, :] * factor

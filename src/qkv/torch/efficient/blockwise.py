@@ -22,7 +22,7 @@ def blockwise_attention(
     causal: bool = False,
     scale: float | None = None,
     block: int = 128,
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor]:
     """Mix values as `scaled_dot_product_attention` does, never holding more than a block of scores.
 
     Along the keys it keeps each query's peak m, the sum Σ exp(s − m) and the mix Σ exp(s − m) v; a
@@ -33,8 +33,11 @@ def blockwise_attention(
         q, k, v, mask, bias, causal, scale: as `scaled_dot_product_attention` takes them.
         block: queries, and keys, at a time.
     Returns:
-        (B, H, T, d_v) mixed values, and lse (B, H, T), log Σ exp of each query's scores: at least
-        float32. A query that may attend to no key gets zeros and −∞.
+        (B, H, T, d_v) mixed values; peak (B, H, T), the highest score of each query, and total
+        (B, H, T), its Σ exp(score − peak), at least float32. Their log-sum-exp is
+        peak + log(total), in which a large peak rounds the logarithm away; its gradient flows
+        through the total alone. A query that may attend to no key gets zeros, the lowest finite
+        peak and a total of 0.
     Raises:
         ValueError: shapes or dtypes do not fit together, or block is no positive whole number.
     Source: Milakov and Gimelshein 2018 (online softmax); Rabe and Staats 2021; Dao et al. 2022
@@ -47,11 +50,11 @@ def blockwise_attention(
     masks = None if mask is None else mask.expand(shape)  # a view: nothing is copied
     biases = None if bias is None else bias.expand(shape)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    outs, lses = [], []
+    found = []
     for start in range(0, max(T, 1), block):
         stop = min(start + block, T)
         rows = slice(start, stop)
-        out, lse = checkpoint(
+        some = checkpoint(
             _some_queries,
             q[..., rows, :],
             k,
@@ -65,9 +68,10 @@ def blockwise_attention(
             use_reentrant=False,
             preserve_rng_state=False,
         )
-        outs.append(out)
-        lses.append(lse)
-    return torch.cat(outs, -2), torch.cat(lses, -1)  # (B, H, T, d_v), (B, H, T)
+        found.append(some)
+    outs, peaks, totals = zip(*found, strict=True)
+    # (B, H, T, d_v), (B, H, T), (B, H, T)
+    return torch.cat(outs, -2), torch.cat(peaks, -1), torch.cat(totals, -1)
 
 
 def _some_queries(
@@ -80,8 +84,8 @@ def _some_queries(
     scale: float,
     block: int,
     seen: int,
-) -> tuple[Tensor, Tensor]:
-    """The output and log-sum-exp of some queries, which see no key from `seen` on."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Output, peak and total of some queries, which see no key from `seen` on."""
     wide = torch.promote_types(q.dtype, torch.float32)  # sums outgrow half precision
     lowest = torch.finfo(wide).min
     peak = torch.full_like(q[..., :1], lowest, dtype=wide)  # (B, H, R, 1)
@@ -96,7 +100,5 @@ def _some_queries(
         total = total * shrink + weights.sum(-1, keepdim=True)
         mixed = mixed * shrink + weights @ v[..., cols, :].to(weights.dtype)
         peak = higher
-    empty = total == 0
-    total = total.masked_fill(empty, 1)  # the logarithm of 0 would have a NaN gradient
-    lse = (peak + total.log()).masked_fill(empty, -torch.inf).squeeze(-1)  # (B, H, R)
-    return (mixed / total).to(q.dtype), lse
+    out = mixed / total.masked_fill(total == 0, 1)  # (B, H, R, d_v)
+    return out.to(q.dtype), peak.squeeze(-1), total.squeeze(-1)
