@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from qkv.numpy.attention.half_precision import HALF, in_float32
 from qkv.numpy.attention.scaled_dot_product import sum_to
 from qkv.numpy.attention.softmax import Floats, softmax_backward, softmax_in_place
 from qkv.numpy.masks import Bools
@@ -32,13 +33,15 @@ def additive_attention(
         bias: float, broadcast to (B, H, T, S); added to the scores.
     Returns:
         (B, H, T, d_v) mixed values, and the (B, H, T, S) weights.
-        A query that may attend to no key gets zeros.
+        A query that may attend to no key gets zeros. Half precision is computed in float32.
     Raises:
         ValueError: shapes or dtypes do not fit together.
     Source: Bahdanau, Cho and Bengio 2015, appendix A.1.2.
     """
     check_attention("additive_attention", q, k, v, mask, bias, width="d_q")
     check_additive("additive_attention", q, k, w_q, w_k, w_s)
+    if q.dtype == HALF:
+        return in_float32(additive_attention, q, k, v, w_q, w_k, w_s, mask=mask, bias=bias)
     scores = _hidden(q, k, w_q, w_k) @ w_s  # (B, H, T, S)
     if bias is not None:
         scores += bias
@@ -74,6 +77,7 @@ def additive_attention_backward(
         q, k, v, w_q, w_k, w_s, mask, bias: as the forward took them.
     Returns:
         Gradients in the shapes of q, k, v, w_q, w_k, w_s and bias; the last is None without a bias.
+        Half precision is computed in float32.
     Raises:
         ValueError: shapes or dtypes do not fit together.
     """
@@ -81,6 +85,10 @@ def additive_attention_backward(
     check_attention(call, q, k, v, mask, bias, width="d_q")
     check_additive(call, q, k, w_q, w_k, w_s)
     check_gradient(call, dout, q, k, v)
+    if q.dtype == HALF:
+        return in_float32(
+            additive_attention_backward, dout, q, k, v, w_q, w_k, w_s, mask=mask, bias=bias
+        )
     _, weights = additive_attention(q, k, v, w_q, w_k, w_s, mask=mask, bias=bias)
     hidden = _hidden(q, k, w_q, w_k)  # (B, H, T, S, d_a)
     dv = weights.mT @ dout  # (B, H, S, d_v)

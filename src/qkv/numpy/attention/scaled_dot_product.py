@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from qkv.numpy.attention.half_precision import HALF, in_float32
 from qkv.numpy.attention.softmax import Floats, softmax_backward, softmax_in_place
 from qkv.numpy.masks import Bools, causal_mask, combine_masks
 from qkv.shapes import check_attention, check_gradient
@@ -37,7 +38,7 @@ def scaled_dot_product_attention(
         need_weights: False keeps no weights, which saves time and memory.
     Returns:
         (B, H, T, d_v) mixed values, and the (B, H, T, S) weights or None.
-        A query that may attend to no key gets zeros.
+        A query that may attend to no key gets zeros. Half precision is computed in float32.
     Raises:
         ValueError: shapes or dtypes do not fit together.
     Source: Vaswani et al. 2017, eq. 1.
@@ -45,6 +46,9 @@ def scaled_dot_product_attention(
     check_attention("scaled_dot_product_attention", q, k, v, mask, bias, causal=causal)
     if causal:
         mask = combine_masks(mask, causal_mask(q.shape[-2], k.shape[-2])[0, 0])  # (..., T, S)
+    if q.dtype == HALF:
+        options = {"mask": mask, "bias": bias, "scale": scale, "need_weights": need_weights}
+        return in_float32(scaled_dot_product_attention, q, k, v, **options)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
     if not need_weights and q.shape[-2] * k.shape[-2] >= BLOCK * BLOCK:
         return _in_blocks(q, k, v, mask, bias, scale), None
@@ -99,13 +103,17 @@ def scaled_dot_product_attention_backward(
         q, k, v, mask, bias, scale, causal: as the forward took them.
         weights: (B, H, T, S) as the forward returned them; None computes them again.
     Returns:
-        Gradients in the shapes of q, k, v and bias; the last is None without a bias.
+        Gradients in the shapes of q, k, v and bias; the last is None without a bias. Half precision
+        is computed in float32.
     Raises:
         ValueError: shapes or dtypes do not fit together.
     """
     call = "scaled_dot_product_attention_backward"
     check_attention(call, q, k, v, mask, bias, causal=causal)
     check_gradient(call, dout, q, k, v, weights)
+    if q.dtype == HALF:
+        options = {"mask": mask, "bias": bias, "scale": scale, "causal": causal, "weights": weights}
+        return in_float32(scaled_dot_product_attention_backward, dout, q, k, v, **options)
     if weights is None:
         _, weights = scaled_dot_product_attention(
             q, k, v, mask=mask, bias=bias, scale=scale, causal=causal

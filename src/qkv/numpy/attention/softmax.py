@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qkv.numpy.attention.half_precision import HALF, in_float32
 from qkv.shapes import check_axis, check_floats, check_softmax_gradient
 
 __all__ = ["softmax", "softmax_backward"]
@@ -19,12 +20,14 @@ def softmax(x: Floats, axis: int = -1) -> Floats:
         x: scores of any shape; −∞ gets weight 0.
         axis: the axis that sums to 1; a slice of nothing but −∞ becomes zeros.
     Returns:
-        Weights in the shape and dtype of x.
+        Weights in the shape and dtype of x; half precision is computed in float32.
     Raises:
         ValueError: x is no float array, or has no such axis.
     """
     check_floats("softmax", x=x)
     check_axis("softmax", x, axis)
+    if x.dtype == HALF:
+        return in_float32(softmax_in_place, x, axis)
     return softmax_in_place(x.copy(), axis)
 
 
@@ -46,10 +49,13 @@ def softmax_backward(dout: Floats, weights: Floats, axis: int = -1) -> Floats:
         weights: what `softmax` returned, in the same shape.
         axis: the axis that `softmax` summed over.
     Returns:
-        Gradient with respect to the scores, in the same shape.
+        Gradient with respect to the scores, in the same shape; half precision is computed in
+        float32.
     Raises:
         ValueError: dout and weights differ in shape or dtype.
     """
     check_softmax_gradient("softmax_backward", dout, weights, axis)
+    if weights.dtype == HALF:
+        return in_float32(softmax_backward, dout, weights, axis)
     mean: Floats = (dout * weights).sum(axis, keepdims=True)
     return weights * (dout - mean)

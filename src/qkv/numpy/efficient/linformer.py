@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from qkv.numpy.attention.half_precision import HALF, in_float32
 from qkv.numpy.attention.scaled_dot_product import scaled_dot_product_attention
 from qkv.numpy.attention.softmax import Floats
 from qkv.numpy.masks import Bools
@@ -38,7 +39,7 @@ def linformer_attention(
         need_weights: False keeps no weights, which saves time and memory.
     Returns:
         (B, H, T, d_v) mixed values, and the (B, H, T, r) weights of the summaries or None.
-        Where every key is hidden, zeros.
+        Where every key is hidden, zeros. Half precision is computed in float32.
     Raises:
         ValueError: shapes or dtypes do not fit together, or the mask differs between queries.
     Source: Wang et al. 2020 (Linformer), section 4; their E and F are eᵀ and fᵀ.
@@ -47,6 +48,10 @@ def linformer_attention(
     check_attention(call, q, k, v, mask, None)
     check_projections(call, k, e, f)
     check_key_mask(call, q, k, mask, NOT_CAUSAL)
+    if q.dtype == HALF:
+        return in_float32(
+            linformer_attention, q, k, v, e, f, mask=mask, scale=scale, need_weights=need_weights
+        )
     if mask is not None:
         shown = np.broadcast_to(mask, (*q.shape[:-2], 1, k.shape[-2])).mT  # (B, H, S, 1)
         k, v = np.where(shown, k, 0), np.where(shown, v, 0)

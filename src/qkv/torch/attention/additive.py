@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from qkv.shapes import check_additive, check_attention
+from qkv.torch.attention.half_precision import in_float32, is_half
 from qkv.torch.attention.softmax import softmax
 
 __all__ = ["additive_attention"]
@@ -31,13 +32,15 @@ def additive_attention(
         bias: float, broadcast to (B, H, T, S); added to the scores.
     Returns:
         (B, H, T, d_v) mixed values, and the (B, H, T, S) weights.
-        A query that may attend to no key gets zeros.
+        A query that may attend to no key gets zeros. Half precision is computed in float32.
     Raises:
         ValueError: shapes or dtypes do not fit together.
     Source: Bahdanau, Cho and Bengio 2015, appendix A.1.2.
     """
     check_attention("additive_attention", q, k, v, mask, bias, width="d_q")
     check_additive("additive_attention", q, k, w_q, w_k, w_s)
+    if is_half(q):
+        return in_float32(additive_attention, q, k, v, w_q, w_k, w_s, mask=mask, bias=bias)
     queries = (q @ w_q)[..., :, None, :]  # (B, H, T, 1, d_a)
     keys = (k @ w_k)[..., None, :, :]  # (B, H, 1, S, d_a)
     scores = torch.tanh(queries + keys) @ w_s  # (B, H, T, S)

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from qkv.shapes import check_attention
+from qkv.torch.attention.half_precision import in_float32, is_half
 from qkv.torch.attention.softmax import softmax
 from qkv.torch.masks import causal_mask, combine_masks
 
@@ -37,7 +38,8 @@ def scaled_dot_product_attention(
         need_weights: False takes the fused kernel, which keeps no weights.
     Returns:
         (B, H, T, d_v) mixed values, and the (B, H, T, S) weights or None.
-        A query that may attend to no key gets zeros.
+        A query that may attend to no key gets zeros. Half precision is computed in float32, by the
+        fused kernel too, also under autocast.
     Raises:
         ValueError: shapes or dtypes do not fit together.
     Source: Vaswani et al. 2017, eq. 1.
@@ -53,6 +55,8 @@ def scaled_dot_product_attention(
     if not need_weights:
         return _fused(q, k, v, mask, bias, scale), None
 
+    if is_half(q):
+        return in_float32(scaled_dot_product_attention, q, k, v, mask=mask, bias=bias, scale=scale)
     scores = (q * scale) @ k.mT  # (B, H, T, S)
     if bias is not None:
         scores = scores + bias

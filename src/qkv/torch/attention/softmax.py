@@ -15,7 +15,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
         x: scores of any shape; −∞ gets weight 0.
         axis: the axis that sums to 1; a slice of nothing but −∞ becomes zeros.
     Returns:
-        Weights in the shape and dtype of x.
+        Weights in the shape and dtype of x; half precision is computed in float32.
     Raises:
         ValueError: x is no float tensor, or has no such axis.
     """

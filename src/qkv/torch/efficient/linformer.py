@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from qkv.shapes import check_attention, check_key_mask, check_projections
+from qkv.torch.attention.half_precision import in_float32, is_half
 from qkv.torch.attention.scaled_dot_product import scaled_dot_product_attention
 from qkv.torch.layer import converts
 
@@ -38,7 +39,8 @@ def linformer_attention(
         need_weights: False takes the fused kernel, which keeps no weights.
     Returns:
         (B, H, T, d_v) mixed values, and the (B, H, T, r) weights of the summaries or None.
-        Where every key is hidden, zeros.
+        Where every key is hidden, zeros. Half precision is computed in float32, but for the
+        summaries that the fused kernel takes.
     Raises:
         ValueError: shapes or dtypes do not fit together, or the mask differs between queries.
     Source: Wang et al. 2020 (Linformer), section 4; their E and F are eᵀ and fᵀ.
@@ -48,6 +50,8 @@ def linformer_attention(
     e, f = like_autocast(q, e, f)
     check_projections(call, k, e, f)
     check_key_mask(call, q, k, mask, NOT_CAUSAL)
+    if need_weights and is_half(q):
+        return in_float32(linformer_attention, q, k, v, e, f, mask=mask, scale=scale)
     if mask is not None:
         shown = mask.expand(*q.shape[:-2], 1, k.shape[-2]).mT  # (B, H, S, 1)
         k, v = torch.where(shown, k, 0), torch.where(shown, v, 0)
