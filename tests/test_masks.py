@@ -97,7 +97,7 @@ REFUSED = {
     "the queries are the last T of the S positions",
     half_a_query: "causal_mask: T and S must be counts, got 2.5 and 2.5: pass len(tokens)",
     a_mask_of_numbers: "combine_masks: mask 2 must be a bool array, got float64: "
-    "True = may attend, so write mask == 1 where 1 means keep",
+    "True = may attend: pass 0 and -inf as bias=, or as mask == 0, and 0 and 1 as mask == 1",
     masks_of_two_lengths: "combine_masks: masks must broadcast to (B, H, T, S), "
     "got (2, 1, 1, 5) and (1, 1, 4, 4): check T and S, and keep axes of length 1",
 }

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from rooms import ROOMS, qkv
+from rooms import ROOMS, close, qkv
 
 import qkv.numpy as qn
 
@@ -53,6 +53,17 @@ REFUSED = [
         "mask must be a bool array, got int64: "
         "True = may attend, so write mask == 1 where 1 means keep",
     ),
+    *(
+        (
+            lambda q, k, v, to, dtype=dtype, least=least: (
+                (q, k, v),
+                {"mask": to(np.full((5, 11), least, dtype))},
+            ),
+            f"mask must be a bool array, got {dtype}: True = may attend: "
+            "pass 0 and -inf as bias=, or as mask == 0, and 0 and 1 as mask == 1",
+        )
+        for dtype, least in (("float64", -np.inf), ("float32", 0), ("float16", -np.inf))
+    ),
     (
         lambda q, k, v, to: ((q, k, v), {"mask": to(np.ones((2, 11), bool))}),
         "mask must broadcast to (B, H, T, S) = (2, 3, 5, 11), got (2, 11): "
@@ -77,6 +88,18 @@ def test_attention_refuses(spoil, words, room, to):
     with pytest.raises(ValueError) as error:  # noqa: PT011 (the whole text is compared below)
         room.scaled_dot_product_attention(*arrays, **options)
     assert str(error.value) == f"scaled_dot_product_attention: {words}"
+
+
+@pytest.mark.parametrize(("room", "to"), ROOMS)
+def test_both_ways_out_of_a_float_mask_give_what_it_means(room, to):
+    """What the refusal says to write is right, for 0 and −∞ and for 1 and 0."""
+    q, k, v = map(to, qkv())
+    allowed = to(np.random.default_rng(0).random((5, 11)) > 0.4)
+    expected = room.scaled_dot_product_attention(q, k, v, mask=allowed)[0]
+    added = to(np.where(np.asarray(allowed), 0, -np.inf))
+    close(room.scaled_dot_product_attention(q, k, v, bias=added)[0], expected)
+    close(room.scaled_dot_product_attention(q, k, v, mask=added == 0)[0], expected)
+    close(room.scaled_dot_product_attention(q, k, v, mask=(allowed * 1.0) == 1)[0], expected)
 
 
 @pytest.mark.parametrize(("room", "to"), ROOMS)

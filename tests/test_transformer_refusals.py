@@ -54,7 +54,9 @@ REFUSED = {
         call(r, m, IDS, IDS[:1])
     ),
     "Transformer: source_mask must be a bool array, got int64: "
-    "True = may be attended to": lambda r, m: call(r, m, IDS, IDS, source_mask=IDS),
+    "True = may attend, so write mask == 1 where 1 means keep": lambda r, m: call(
+        r, m, IDS, IDS, source_mask=IDS
+    ),
     "Transformer: source_mask must broadcast to (B, 1, 1, S) = (2, 1, 1, 5), got (2, 1, 5, 5): "
     "it says which tokens of the source are seen, by whomever": lambda r, m: call(
         r, m, IDS, IDS, source_mask=np.ones((2, 1, 5, 5), bool)

@@ -1,6 +1,7 @@
 """What attention refuses: masks, token ids, queries, keys and values that do not fit."""
 
 from qkv.shapes.core import (
+    FLOATS,
     Array,
     axes_of,
     broadcast,
@@ -13,9 +14,15 @@ from qkv.shapes.core import (
 
 
 def check_mask(call: str, name: str, mask: Array) -> None:
-    """Refuse a mask that is not boolean: 0 and 1 do not say which of the two may attend."""
+    """Refuse a mask that is not boolean: 0 and 1 do not say which of the two may attend.
+
+    Floats may be torch's habit, 0 and −∞ to be added to the scores, where 0 is what may attend.
+    """
     if not hasattr(mask, "shape") or kind(mask) != "bool":
         mend = "True = may attend, so write mask == 1 where 1 means keep"
+        if kind(mask) in FLOATS:
+            mend = "True = may attend: pass 0 and -inf as bias=, or as mask == 0, "
+            mend += "and 0 and 1 as mask == 1"
         raise ValueError(f"{call}: {name} must be a bool array, got {kind(mask)}: {mend}")
 
 

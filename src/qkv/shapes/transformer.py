@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from qkv.shapes.attention import check_mask
 from qkv.shapes.core import Array, broadcast, kind, listed
 from qkv.shapes.layers import check_count
 
@@ -97,9 +98,7 @@ def check_source_mask(call: str, mask: Array | None, source: Array) -> None:
     """Refuse a mask of the source that asks who looks: encoder and decoder both do."""
     if mask is None:
         return
-    if not hasattr(mask, "shape") or kind(mask) != "bool":
-        mend = "True = may be attended to"
-        raise ValueError(f"{call}: source_mask must be a bool array, got {kind(mask)}: {mend}")
+    check_mask(call, "source_mask", mask)
     B, S = source.shape
     wanted = (B, 1, 1, S)
     if broadcast(tuple(mask.shape), wanted) != wanted:
