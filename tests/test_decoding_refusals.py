@@ -28,6 +28,8 @@ def keep(name, scores, value):
 
 NAN = np.full((2, 5), -1.0)
 NAN[1, 3] = np.nan
+RAW = np.zeros((2, 5))
+RAW[1] = [1.3, -2, 7.2, 0.1, 0]
 COUNT = "must be a whole number of at least"
 REFUSED = [
     (call("beam_search", beams=0), f"beam_search: beams {COUNT} 1, got 0"),
@@ -80,6 +82,14 @@ REFUSED = [
         for name, options in (("greedy", {}), ("sample", {}), ("brute_force", {}),
                               ("beam_search", {"beams": 1}))
     ),
+    *(
+        (call(name, scores=RAW.astype(dtype), **options), f"{name}: step must return "
+         f"log-probabilities, got {7.2 if dtype == 'float32' else 7.19922} in row 1: none is "
+         "above 0, so return log_softmax of the model's scores")
+        for name, options in (("greedy", {}), ("sample", {}), ("brute_force", {}),
+                              ("beam_search", {"beams": 1}))
+        for dtype in ("float32", "float16")
+    ),
     (call("greedy", scores=-NAN * math.inf), "greedy: step must return log-probabilities, "
      "got inf in row 0: check the model's output"),
     (call("sample", scores=np.full((2, 5), -math.inf)),
@@ -113,6 +123,21 @@ def test_decoding_refuses(search, words, room, to):
     with np.errstate(invalid="ignore"), pytest.raises(ValueError) as error:  # noqa: PT011
         search(room, to)
     assert str(error.value) == words
+
+
+@pytest.mark.parametrize(("room", "to"), ROOMS)
+@pytest.mark.parametrize(
+    ("dtype", "excess"), [("float64", 9e-3), ("float32", 9e-3), ("float16", 0.24)]
+)
+@pytest.mark.parametrize("name", ["greedy", "sample", "beam_search", "brute_force"])
+def test_what_rounding_adds_to_log_probabilities_is_taken(name, dtype, excess, room, to):
+    """Half a unit in the last place of a score, which logsumexp has as well."""
+    certain = np.array([[-99, -99, excess, -99, -99]] * 2, dtype)
+    options = {"max_len": 1} | ({"beams": 1} if name == "beam_search" else {})
+    tokens, _ = call(name, scores=certain, **options)(room, to)
+    assert (np.asarray(tokens)[..., 1:] == 2).all()
+    with pytest.raises(ValueError, match="none is above 0"):
+        call(name, scores=certain + np.asarray(0.02, dtype), **options)(room, to)
 
 
 @settings(max_examples=150, deadline=None)

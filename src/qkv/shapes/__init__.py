@@ -42,6 +42,7 @@ from qkv.shapes.decoding import (
     check_temperature,
     check_top_k,
     check_top_p,
+    log_probability_limit,
 )
 from qkv.shapes.efficient import (
     check_features,
@@ -195,5 +196,6 @@ __all__ = [
     "head_sizes",
     "kind",
     "listed",
+    "log_probability_limit",
     "source_widths",
 ]

@@ -49,7 +49,8 @@ def beam_search(
         (B, n_best, T) tokens, prefix and end among them, and (B, n_best) scores, both from the best
         down. Where there are fewer, a row of pad_id with the score −∞.
     Raises:
-        ValueError: an argument is out of its range, or the step returns what is not (N, V).
+        ValueError: an argument is out of its range, or the step returns what is not (N, V)
+            log-probabilities.
     Source: Sutskever et al. 2014, section 3.2; rules to stop: Hugging Face's `generate`.
     """
     call = "beam_search"

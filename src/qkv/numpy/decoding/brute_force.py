@@ -33,7 +33,8 @@ def brute_force(
     Returns:
         (B, n_best, T) tokens and (B, n_best) scores, as `beam_search`.
     Raises:
-        ValueError: an argument is out of its range, or the step returns what is not (N, V).
+        ValueError: an argument is out of its range, or the step returns what is not (N, V)
+            log-probabilities.
     """
     call = "brute_force"
     check_prefixes(call, prefixes, eos_id, max_new_tokens, pad_id)

@@ -1,10 +1,10 @@
 """What decoding asks of a model: a step, from prefixes to the next token's log-probabilities.
 
-A step is any function from prefixes, (N, t) integers, to (N, V) log-probabilities, such as
-`log_softmax` makes of logits. All rows of a call are equally long, t grows by one from call to
-call, and the rows keep their sentences: with B sentences and K beams, N is B · K and row n is of
-sentence n // K. What the step knows about each sentence, such as an encoder's output, it therefore
-repeats K times.
+A step is any function from prefixes, (N, t) integers, to (N, V) log-probabilities: `log_softmax` of
+a model's scores, none above 0 but for rounding, and −∞ for what must not come. All rows of a call
+are equally long, t grows by one from call to call, and the rows keep their sentences: with B
+sentences and K beams, N is B · K and row n is of sentence n // K. What the step knows about each
+sentence, such as an encoder's output, it therefore repeats K times.
 
 A step that keeps a cache has a method `reorder(parents)` besides. It is called before every call
 but the first: row n of the call that follows continues row parents[n] of the call before, by one
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qkv.numpy.attention.softmax import Floats
-from qkv.shapes import check_peak, check_step
+from qkv.shapes import check_peak, check_step, log_probability_limit
 
 __all__ = ["Ints", "Step", "best_of", "keeps_cache", "next_scores", "top_mask"]
 
@@ -53,10 +53,12 @@ def next_scores(
         step.reorder(parents)  # type: ignore[attr-defined]
     scores = step(prefixes)  # (N, V)
     check_step(call, scores, len(prefixes), eos_id)
-    peaks = scores.max(-1)  # (N,): a NaN goes through
-    suspect = ~np.isfinite(peaks) if needed is None else ~np.isfinite(peaks) & needed
+    peaks, limit = scores.max(-1), log_probability_limit(scores)  # (N,): a NaN goes through
+    suspect = ~((peaks > -np.inf) & (peaks <= limit))
+    if needed is not None:
+        suspect &= needed
     for row in np.flatnonzero(suspect):
-        check_peak(call, int(row), float(peaks[row]), dead_end=needed is not None)
+        check_peak(call, int(row), float(peaks[row]), limit, dead_end=needed is not None)
     return scores.astype(np.promote_types(scores.dtype, np.float32), copy=False)
 
 

@@ -33,8 +33,8 @@ def greedy(
     Returns:
         (B, T) tokens, prefix and end among them, and (B,) sums of their log-probabilities.
     Raises:
-        ValueError: an argument is out of its range, the step returns what is not (N, V), or all
-            tokens are impossible.
+        ValueError: an argument is out of its range, the step returns what is not (N, V)
+            log-probabilities, or all tokens are impossible.
     """
     check_prefixes("greedy", prefixes, eos_id, max_new_tokens, pad_id)
     return _follow(
