@@ -133,7 +133,7 @@ def test_decoding_refuses(search, words, room, to):
 def test_what_rounding_adds_to_log_probabilities_is_taken(name, dtype, excess, room, to):
     """Half a unit in the last place of a score, which logsumexp has as well."""
     certain = np.array([[-99, -99, excess, -99, -99]] * 2, dtype)
-    options = {"max_len": 1} | ({"beams": 1} if name == "beam_search" else {})
+    options = {"max_new_tokens": 1} | ({"beams": 1} if name == "beam_search" else {})
     tokens, _ = call(name, scores=certain, **options)(room, to)
     assert (np.asarray(tokens)[..., 1:] == 2).all()
     with pytest.raises(ValueError, match="none is above 0"):

@@ -146,6 +146,9 @@ def test_dropout_draws_the_same_from_the_same_generator():
     assert not torch.equal(draws[0], torch.ones(5, 7))
 
 
+X64 = np.ones((2, 5))
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -160,6 +163,33 @@ def test_dropout_draws_the_same_from_the_same_generator():
         ),
         (lambda r, make: r.Linear(5, 7)(make(np.ones((2, 5)))), "x must be float32"),
         (lambda r, make: r.Linear(5, 7)(make(np.ones((2, 5), int))), "must be a float array"),
+        (
+            lambda r, make: r.linear(make(X64), make(X64)),
+            "linear: weight must be (d_in, d_out) = (5, d_out), got (2, 5): "
+            "its rows are the width of x; nn.Linear holds the transpose",
+        ),
+        (lambda r, make: r.linear(make(X64), make(np.ones(5))), "weight must be (d_in, d_out)"),
+        (
+            lambda r, make: r.linear(make(X64), make(np.ones((5, 3))), make(np.ones((3, 1)))),
+            "linear: bias must be (d_out,) = (3,), got (3, 1): one number for each column",
+        ),
+        (
+            lambda r, make: r.linear(make(X64), make(np.ones((5, 3))), make(np.ones((2, 3)))),
+            "bias must be (d_out,)",
+        ),
+        (
+            lambda r, make: r.linear(make(X64), make(np.ones((5, 3), np.float32))),
+            "linear: weight must be float64 as x is, got float32: convert it",
+        ),
+        (
+            lambda r, make: r.linear(make(X64), make(np.ones((5, 3))), make(np.ones(3, int))),
+            "linear: bias must be a float array, got int64: convert it first",
+        ),
+        (
+            lambda r, make: r.linear([[1.0]], make(np.ones((5, 3)))),
+            "linear: x must be a float array",
+        ),
+        (lambda r, make: r.linear(make(np.array(1.0)), make(X64)), "one number is a vector of one"),
         (lambda r, make: r.Dropout(1), "Dropout: p must be a number in [0, 1), got 1"),
         (lambda r, make: r.Dropout(-0.1), "Dropout: p must be a number in [0, 1)"),
         (lambda r, make: r.dropout(make(np.ones(3)), make(np.ones(3)), 0.5), "kept must be a bool"),
@@ -174,6 +204,30 @@ def test_both_rooms_refuse_in_the_same_words(call, words):
         said.append(str(refusal.value))
     assert words in said[0]
     assert said[0] == said[1]
+
+
+@pytest.mark.parametrize(
+    ("dout", "x", "weight", "bias", "words"),
+    [
+        ((2, 4), (2, 5), (5, 3), None, "dout must be like the output = (2, 3), got (2, 4)"),
+        ((3,), (2, 5), (5, 3), None, "dout must be like the output = (2, 3), got (3,)"),
+        ((2, 3), (2, 5), (3, 5), None, "weight must be (d_in, d_out) = (5, d_out), got (3, 5)"),
+        ((2, 3), (2, 5), (5, 3), (2,), "bias must be (d_out,) = (3,), got (2,)"),
+    ],
+)
+def test_linear_backward_refuses_what_is_not_of_its_forward(dout, x, weight, bias, words):
+    arrays = [None if shape is None else np.ones(shape) for shape in (dout, x, weight, bias)]
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011 (the words are compared below)
+        qn.linear_backward(*arrays)
+    assert str(refusal.value).startswith(f"linear_backward: {words}")
+
+
+def test_torchs_linear_converts_under_autocast():
+    x, weight = torch.ones(2, 5), torch.ones(5, 3, dtype=torch.bfloat16)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert qt.linear(x, weight).dtype == torch.bfloat16
+    compiled = torch.compile(qt.linear, backend="aot_eager", fullgraph=True)
+    close(compiled(x, weight.float()), qt.linear(x, weight.float()), "float32")
 
 
 def test_torch_layers_work_under_autocast_and_compiled():

@@ -113,10 +113,10 @@ def test_training_refuses(call, words, room, to):
 
 
 def test_the_backward_of_the_loss_refuses_what_the_forward_does_and_a_gradient_of_another_shape():
-    words = r"cross_entropy_backward: dout must be one number, as the loss is, got \(2,\)"
+    words = r"cross_entropy_backward: dout must be one number, .* got float64 of shape \(2,\)"
     with pytest.raises(ValueError, match=words):
         qn.cross_entropy_backward(np.ones(2), LOGITS, TARGETS)
-    with pytest.raises(ValueError, match="got str"):
+    with pytest.raises(ValueError, match="got '1'"):
         qn.cross_entropy_backward("1", LOGITS, TARGETS)
     with pytest.raises(ValueError, match=r"^cross_entropy_backward: targets must be in \[0, 5\)"):
         qn.cross_entropy_backward(1.0, LOGITS, TARGETS + 1)

@@ -12,6 +12,7 @@ from qkv.shapes import (
     check_share,
     check_tables,
     head_sizes,
+    plain,
 )
 from qkv.shapes.add_norm import NORMS, PLACEMENTS
 from qkv.shapes.feed_forward import ACTIVATIONS
@@ -111,6 +112,8 @@ class TransformerConfig:
         check_flags(call, scale_embedding=self.scale_embedding, final_norm=self.ends_in_norm)
         check_room(call, self.positions, d_k)
         check_tables(call, self.tie, self.vocab_size, self.target_vocab_size, self.pad_id)
+        for name, value in list(vars(self).items()):  # what is written to a file is Python's own
+            object.__setattr__(self, name, plain(value))
 
     @property
     def target_vocabulary(self) -> int:

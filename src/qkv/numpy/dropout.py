@@ -26,13 +26,13 @@ def dropout(x: Floats, kept: Bools, p: float) -> Floats:
     Source: Srivastava et al. 2014, in the form that scales while training.
     """
     check_kept("dropout", x, kept, p)
-    return x * kept * (1 / (1 - p))
+    return x * kept * (1 / (1 - float(p)))
 
 
 def dropout_backward(dout: Floats, kept: Bools, p: float) -> Floats:
     """The gradient of `dropout`: the same numbers are left out, the rest scaled alike."""
     check_kept("dropout_backward", dout, kept, p)
-    return dout * kept * (1 / (1 - p))
+    return dout * kept * (1 / (1 - float(p)))
 
 
 class Dropout(Layer):
@@ -48,7 +48,7 @@ class Dropout(Layer):
     def __init__(self, p: float = 0.0, *, rng: np.random.Generator | None = None) -> None:
         super().__init__()
         check_share("Dropout", "p", p, "0 leaves nothing out")
-        self.p = p
+        self.p = float(p)
         self.rng = rng or np.random.default_rng()
 
     def __call__(self, x: Floats) -> Floats:

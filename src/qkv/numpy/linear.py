@@ -7,7 +7,7 @@ from numpy.typing import DTypeLike
 
 from qkv.numpy.attention.softmax import Floats
 from qkv.numpy.layer import Layer
-from qkv.shapes import check_count, check_gradient_of, check_input
+from qkv.shapes import check_count, check_gradient_of, check_input, check_linear
 
 __all__ = ["Linear", "linear", "linear_backward"]
 
@@ -21,7 +21,10 @@ def linear(x: Floats, weight: Floats, bias: Floats | None = None) -> Floats:
         bias: (d_out,) or None.
     Returns:
         (..., d_out).
+    Raises:
+        ValueError: shapes or dtypes do not fit together.
     """
+    check_linear("linear", x, weight, bias)
     out = x @ weight  # (..., d_out)
     if bias is not None:
         out += bias
@@ -35,7 +38,11 @@ def linear_backward(
 
     Returns:
         dx, dweight and dbias, which is None without a bias.
+    Raises:
+        ValueError: shapes or dtypes do not fit together.
     """
+    check_linear("linear_backward", x, weight, bias)
+    check_gradient_of("linear_backward", dout, (*x.shape[:-1], weight.shape[1]))
     dx = dout @ weight.T  # (..., d_in)
     rows = dout.reshape(-1, dout.shape[-1])  # (N, d_out)
     dweight = x.reshape(-1, x.shape[-1]).T @ rows  # (d_in, d_out)

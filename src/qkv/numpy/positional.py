@@ -54,6 +54,7 @@ def sinusoidal_encoding(
     Source: Vaswani et al. 2017, section 3.5.
     """
     check_encoding("sinusoidal_encoding", n, d_model, layout, start)
+    n, d_model, start = int(n), int(d_model), int(start)
     position = np.arange(start, start + n)  # (n,)
     angle = position[:, None] * _frequencies(d_model, 10000.0)  # (n, pairs)
     first, second = _places(d_model, layout)
@@ -146,7 +147,7 @@ def rotary(
     Source: Su et al. 2021, eq. 34.
     """
     check_rotary("rotary", x, positions, base, layout)
-    return _turn(x, positions, base, layout, 1)
+    return _turn(x, positions, float(base), layout, 1)
 
 
 def rotary_backward(
@@ -158,7 +159,7 @@ def rotary_backward(
 ) -> Floats:
     """The gradient of `rotary`: turn back by the same angles."""
     check_rotary("rotary_backward", dout, positions, base, layout)
-    return _turn(dout, positions, base, layout, -1)
+    return _turn(dout, positions, float(base), layout, -1)
 
 
 def _turn(x: Floats, positions: Ints | None, base: float, layout: str, sense: int) -> Floats:

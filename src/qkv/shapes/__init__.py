@@ -68,6 +68,7 @@ from qkv.shapes.layers import (
     check_gradient_of,
     check_input,
     check_kept,
+    check_linear,
     check_share,
     check_state,
     check_width,
@@ -86,6 +87,7 @@ from qkv.shapes.positional import (
     check_places,
     check_rotary,
 )
+from qkv.shapes.scalars import plain
 from qkv.shapes.sources import (
     source_widths,
 )
@@ -150,6 +152,7 @@ __all__ = [
     "check_kept",
     "check_kept_blocks",
     "check_key_mask",
+    "check_linear",
     "check_longer",
     "check_loss_gradient",
     "check_mask",
@@ -197,5 +200,6 @@ __all__ = [
     "kind",
     "listed",
     "log_probability_limit",
+    "plain",
     "source_widths",
 ]

@@ -1,7 +1,8 @@
 """What normalisation and the residual path refuse."""
 
-from qkv.shapes.core import Array, check_floats, check_shape, listed
+from qkv.shapes.core import Array, check_floats, check_shape, listed, shown
 from qkv.shapes.layers import check_choice, check_count, check_share
+from qkv.shapes.scalars import number
 
 PLACEMENTS = ("post", "pre")
 NORMS = ("layer", "rms")
@@ -9,8 +10,11 @@ NORMS = ("layer", "rms")
 
 def check_eps(call: str, eps: float, name: str = "eps") -> None:
     """Refuse what would divide the same number repeated, which has no variance, by zero."""
-    if isinstance(eps, bool) or not isinstance(eps, int | float) or not eps > 0:
-        raise ValueError(f"{call}: {name} must be a number above 0, got {eps!r}: 1e-5 is usual")
+    found = number(eps)
+    if found is None or not found > 0:
+        raise ValueError(
+            f"{call}: {name} must be a number above 0, got {shown(eps)}: 1e-5 is usual"
+        )
 
 
 def check_norm(call: str, x: Array, eps: float, **parameters: Array) -> None:

@@ -1,5 +1,7 @@
 """What attention refuses: masks, token ids, queries, keys and values that do not fit."""
 
+import math
+
 from qkv.shapes.core import (
     FLOATS,
     Array,
@@ -10,7 +12,9 @@ from qkv.shapes.core import (
     check_shape,
     kind,
     listed,
+    shown,
 )
+from qkv.shapes.scalars import number, whole
 
 
 def check_mask(call: str, name: str, mask: Array) -> None:
@@ -38,22 +42,25 @@ def check_masks(call: str, *masks: Array) -> None:
 
 def check_causal(call: str, T: int, S: int) -> None:
     """Refuse more queries than keys, and sizes that are no counts."""
-    # isinstance first: a compiler traces a length as an int, and cannot be asked for attributes.
-    whole = all(isinstance(n, int) or hasattr(n, "__index__") for n in (T, S))
-    if not (whole and T >= 0):
-        raise ValueError(f"{call}: T and S must be counts, got {T} and {S}: pass len(tokens)")
+    queries, keys = whole(T), whole(S)
+    if queries is None or keys is None or queries < 0:
+        came = f"{shown(T)} and {shown(S)}"
+        raise ValueError(f"{call}: T and S must be counts, got {came}: pass len(tokens)")
     if T > S:
         mend = "the queries are the last T of the S positions"
         raise ValueError(f"{call}: T must be at most S = {S}, got {T}: {mend}")
 
 
-def check_ids(call: str, ids: Array) -> None:
-    """Refuse token ids that are no whole numbers, or are not (B, S)."""
+def check_ids(call: str, ids: Array, pad_id: int) -> None:
+    """Refuse token ids that are no whole numbers, or are not (B, S), and padding that is none."""
     if not hasattr(ids, "shape") or not kind(ids).startswith(("int", "uint")):
         raise ValueError(f"{call}: ids must be an integer array, got {kind(ids)}: pass token ids")
     if len(ids.shape) != 2:
         mend = "one sentence is a batch of one, ids[None, :]"
         raise ValueError(f"{call}: ids must be (B, S), got {listed(ids.shape)}: {mend}")
+    if whole(pad_id) is None:
+        mend = "where nothing is padding, there is no mask"
+        raise ValueError(f"{call}: pad_id must be a whole number, got {shown(pad_id)}: {mend}")
 
 
 def check_attention(
@@ -64,10 +71,11 @@ def check_attention(
     mask: Array | None,
     bias: Array | None,
     *,
+    scale: float | None = None,
     causal: bool = False,
     width: str = "d_k",
 ) -> None:
-    """Refuse queries, keys, values, mask and bias that do not fit together.
+    """Refuse queries, keys, values, mask, bias and scale that do not fit together.
 
     `width` is the symbol for the width of a query: "d_k" where the keys must share it.
     """
@@ -105,6 +113,9 @@ def check_attention(
             raise ValueError(
                 f"{call}: {name} must broadcast to {expected}, got {listed(x.shape)}: {mend}"
             )
+    if scale is not None and not math.isfinite(math.nan if number(scale) is None else scale):
+        mend = "None is 1/√d_k"
+        raise ValueError(f"{call}: scale must be a finite number, got {shown(scale)}: {mend}")
     if causal:
         check_causal(call, T, S)
 

@@ -6,6 +6,8 @@ A message names the call, the expected symbols with their values, what came, and
 from collections.abc import Iterable
 from typing import Any, Protocol
 
+from qkv.shapes.scalars import whole
+
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -27,6 +29,12 @@ def listed(items: Iterable[int | str]) -> str:
     """(2, 3, S, 5): a tuple as Python prints it, with its symbols unquoted."""
     words = [str(item) for item in items]
     return f"({words[0]},)" if len(words) == 1 else f"({', '.join(words)})"
+
+
+def shown(value: object) -> str:
+    """What came, in a message: an array by its kind and shape, all else as Python writes it."""
+    shape = getattr(value, "shape", ())
+    return f"{kind(value)} of shape {listed(shape)}" if shape else repr(value)
 
 
 def axes_of(x: Array) -> tuple[str, ...]:
@@ -86,8 +94,9 @@ def check_floats(call: str, **arrays: Array | None) -> None:
 
 def check_axis(call: str, x: Array, axis: int) -> None:
     """Refuse an axis that x does not have."""
-    n = len(x.shape)
-    if not -n <= axis < n:
+    n, place = len(x.shape), whole(axis)
+    if place is None or not -n <= place < n:
         raise ValueError(
-            f"{call}: axis must be one of the {n} of x = {listed(x.shape)}, got {axis}: keys are -1"
+            f"{call}: axis must be one of the {n} of x = {listed(x.shape)}, got {shown(axis)}: "
+            "keys are -1"
         )

@@ -2,8 +2,9 @@
 
 import math
 
-from qkv.shapes.core import FLOATS, Array, check_floats, check_shape, kind, listed
+from qkv.shapes.core import FLOATS, Array, check_floats, check_shape, kind, listed, shown
 from qkv.shapes.layers import check_choice, check_count
+from qkv.shapes.scalars import number
 
 PENALTIES = ("power", "gnmt")
 
@@ -27,10 +28,10 @@ def check_prefixes(
 def check_penalty(call: str, length_penalty: str, alpha: float) -> None:
     """Refuse an unknown kind of penalty, and an exponent that is no number."""
     check_choice(call, "length_penalty", length_penalty, PENALTIES)
-    number = isinstance(alpha, int | float) and not isinstance(alpha, bool)
-    if not number or not math.isfinite(alpha):
+    exponent = number(alpha)
+    if exponent is None or not math.isfinite(exponent):
         mend = "0 takes sums as they are, 1 takes means"
-        raise ValueError(f"{call}: alpha must be a finite number, got {alpha!r}: {mend}")
+        raise ValueError(f"{call}: alpha must be a finite number, got {shown(alpha)}: {mend}")
 
 
 def check_beams(call: str, beams: int, n_best: int, early_stopping: object) -> None:
@@ -103,19 +104,19 @@ def check_top_k(call: str, top_k: int) -> None:
 
 def check_top_p(call: str, top_p: float) -> None:
     """Refuse a mass outside (0, 1]."""
-    number = isinstance(top_p, int | float) and not isinstance(top_p, bool)
-    if not number or not 0 < top_p <= 1:
+    mass = number(top_p)
+    if mass is None or not 0 < mass <= 1:
         mend = "1 keeps all"
-        raise ValueError(f"{call}: top_p must be a number in (0, 1], got {top_p!r}: {mend}")
+        raise ValueError(f"{call}: top_p must be a number in (0, 1], got {shown(top_p)}: {mend}")
 
 
 def check_temperature(call: str, temperature: float) -> None:
     """Refuse a temperature that is not above 0."""
-    number = isinstance(temperature, int | float) and not isinstance(temperature, bool)
-    if not number or not 0 < temperature < math.inf:
+    found = number(temperature)
+    if found is None or not 0 < found < math.inf:
         mend = "greedy is what it tends to near 0"
         raise ValueError(
-            f"{call}: temperature must be a finite number above 0, got {temperature!r}: {mend}"
+            f"{call}: temperature must be a finite number above 0, got {shown(temperature)}: {mend}"
         )
 
 

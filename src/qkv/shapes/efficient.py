@@ -1,25 +1,26 @@
 """What attention for long texts refuses: patterns, projections, features, and masks."""
 
-import operator
 from collections.abc import Iterable
 
-from qkv.shapes.core import Array, axes_of, broadcast, check_floats, check_shape, listed
+from qkv.shapes.core import Array, axes_of, broadcast, check_floats, check_shape, listed, shown
+from qkv.shapes.scalars import number, whole
 
 
 def check_positions(call: str, positions: Iterable[int], S: int) -> tuple[int, ...]:
     """The positions as plain numbers; refuse what is no sequence of positions of the text."""
-    try:
-        found = tuple(map(operator.index, positions))
-    except TypeError:
-        raise ValueError(
-            f"{call}: positions must be whole numbers, got {positions!r}: one is written (0,)"
-        ) from None
-    for position in found:
-        if not 0 <= position < S:
+    found = []
+    for position in positions if isinstance(positions, Iterable) else [None]:
+        place = whole(position)
+        if place is None:
             raise ValueError(
-                f"{call}: positions must lie in [0, {S}), got {position}: count from the first key"
+                f"{call}: positions must be whole numbers, got {positions!r}: one is written (0,)"
             )
-    return found
+        if not 0 <= place < S:
+            raise ValueError(
+                f"{call}: positions must lie in [0, {S}), got {place}: count from the first key"
+            )
+        found.append(place)
+    return tuple(found)
 
 
 def check_key_mask(call: str, q: Array, k: Array, mask: Array | None, mend: str) -> None:
@@ -53,9 +54,10 @@ def check_features(call: str, q: Array, features: Array, scale: float | None) ->
     if features.shape[1] == 0:
         came = listed(features.shape)
         raise ValueError(f"{call}: n_features must be at least 1, got features = {came}: {mend}")
-    if scale is not None and not scale > 0:
+    root = 1.0 if scale is None else number(scale)
+    if root is None or not root > 0:
         raise ValueError(
-            f"{call}: scale must be above 0, got {scale!r}: its root scales queries and keys"
+            f"{call}: scale must be above 0, got {shown(scale)}: its root scales queries and keys"
         )
 
 

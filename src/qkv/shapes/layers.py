@@ -2,24 +2,25 @@
 
 from collections.abc import Iterable, Mapping
 
-from qkv.shapes.core import Array, check_floats, check_shape, kind, listed
+from qkv.shapes.core import Array, check_floats, check_shape, kind, listed, shown
+from qkv.shapes.scalars import number, whole
 
 
 def check_count(call: str, least: int = 1, **sizes: object) -> None:
     """Refuse sizes that are no whole numbers of at least `least`."""
     for name, size in sizes.items():
-        whole = isinstance(size, int) or hasattr(size, "__index__")
-        if not whole or isinstance(size, bool) or size < least:  # type: ignore[operator]
+        count = whole(size)
+        if count is None or count < least:
             raise ValueError(
-                f"{call}: {name} must be a whole number of at least {least}, got {size!r}"
+                f"{call}: {name} must be a whole number of at least {least}, got {shown(size)}"
             )
 
 
 def check_share(call: str, name: str, value: object, mend: str) -> None:
     """Refuse what is no number in [0, 1)."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0 <= value < 1:  # type: ignore[operator]
-        raise ValueError(f"{call}: {name} must be a number in [0, 1), got {value!r}: {mend}")
+    share = number(value)
+    if share is None or not 0 <= share < 1:
+        raise ValueError(f"{call}: {name} must be a number in [0, 1), got {shown(value)}: {mend}")
 
 
 def check_choice(call: str, name: str, value: object, choices: Iterable[str]) -> None:
@@ -53,6 +54,30 @@ def check_width(call: str, x: Array, symbol: str, size: int) -> None:
         raise ValueError(
             f"{call}: x must be (..., {symbol}) = (..., {size}), got {listed(x.shape)}: {mend}"
         )
+
+
+def check_linear(
+    call: str, x: Array, weight: Array, bias: Array | None, *, convert: bool = False
+) -> None:
+    """Refuse what cannot be projected by this weight and bias.
+
+    Args:
+        convert: dtypes may differ, since they are converted.
+    """
+    if convert:
+        for name, array in (("x", x), ("weight", weight), ("bias", bias)):
+            check_floats(call, **{name: array})
+    else:
+        check_floats(call, x=x, weight=weight, bias=bias)
+    if not x.shape:
+        mend = "one number is a vector of one, x[None]"
+        raise ValueError(f"{call}: x must be (..., d_in), got (): {mend}")
+    d_in = x.shape[-1]
+    mend = "its rows are the width of x; nn.Linear holds the transpose"
+    check_shape(call, "weight", weight, ("d_in", "d_out"), (d_in, "d_out"), mend)
+    if bias is not None:
+        mend = "one number for each column of the weight"
+        check_shape(call, "bias", bias, ("d_out",), (weight.shape[1],), mend)
 
 
 def check_gradient_of(call: str, dout: Array, shape: tuple[int, ...]) -> None:

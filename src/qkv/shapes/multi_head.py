@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol
 from qkv.shapes.attention import check_attention
 from qkv.shapes.core import Array, check_floats, check_shape, listed
 from qkv.shapes.layers import check_count
+from qkv.shapes.scalars import whole
 from qkv.shapes.sources import check_sources, check_vectors
 
 
@@ -182,11 +183,13 @@ def check_reorder(call: str, indices: Iterable[object], cache: Cache) -> list[in
     if not isinstance(listing, list):
         raise ValueError(f"{call}: indices must be (N,), got {listing!r}: one for each new row")
     B = cache.keys.shape[0]
+    rows = []
     for n, i in enumerate(listing):
-        whole = hasattr(i, "__index__") and not isinstance(i, bool)
-        if not whole or not 0 <= i.__index__() < B:
+        row = whole(i)
+        if row is None or not 0 <= row < B:
             raise ValueError(
                 f"{call}: indices[{n}] must be a row of the cache, 0 to {B - 1}, got {i!r}: "
                 "name the old row that each new row goes on from"
             )
-    return [i.__index__() for i in listing]
+        rows.append(row)
+    return rows

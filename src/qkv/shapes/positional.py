@@ -1,8 +1,9 @@
 """What positions refuse: layouts, odd widths, places beyond a table, positions that do not fit."""
 
 from qkv.shapes.attention import check_causal
-from qkv.shapes.core import Array, axes_of, broadcast, check_floats, kind, listed
+from qkv.shapes.core import Array, axes_of, broadcast, check_floats, kind, listed, shown
 from qkv.shapes.layers import check_choice, check_count, check_width
+from qkv.shapes.scalars import number
 
 LAYOUTS = ("interleaved", "halves")
 
@@ -42,8 +43,10 @@ def check_rotary(call: str, x: Array, positions: Array | None, base: float, layo
         raise ValueError(
             f"{call}: d must be even and at least 2, got x = {listed(x.shape)}: {mend}"
         )
-    if isinstance(base, bool) or not isinstance(base, int | float) or not base > 0:
-        raise ValueError(f"{call}: base must be a number above 0, got {base!r}: 10000 is usual")
+    found = number(base)
+    if found is None or not found > 0:
+        mend = "10000 is usual"
+        raise ValueError(f"{call}: base must be a number above 0, got {shown(base)}: {mend}")
     if positions is None:
         return
     if not hasattr(positions, "shape") or not kind(positions).startswith(("int", "uint")):

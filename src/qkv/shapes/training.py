@@ -4,18 +4,19 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from qkv.shapes.core import Array, check_floats, check_shape, kind, listed
+from qkv.shapes.core import Array, check_floats, check_shape, kind, listed, shown
 from qkv.shapes.layers import check_choice, check_count, check_share, check_state
+from qkv.shapes.scalars import number
 
 
 def check_number(
     call: str, name: str, value: object, least: float = 0.0, *, above: bool = False
 ) -> None:
     """Refuse what is no number of at least `least`, or no number above it; NaN is none."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not (value > least if above else value >= least):  # type: ignore[operator]
+    found = number(value)
+    if found is None or not (found > least if above else found >= least):
         bound = f"above {least:g}" if above else f"of at least {least:g}"
-        raise ValueError(f"{call}: {name} must be a number {bound}, got {value!r}")
+        raise ValueError(f"{call}: {name} must be a number {bound}, got {shown(value)}")
 
 
 def check_schedule(call: str, step: int, steps: int, warmup: int) -> None:
@@ -52,7 +53,7 @@ def check_targets(
     if label_smoothing > 1:
         mend = "0 smooths nothing, 1 leaves nothing of the target"
         raise ValueError(
-            f"{call}: label_smoothing must be at most 1, got {label_smoothing!r}: {mend}"
+            f"{call}: label_smoothing must be at most 1, got {shown(label_smoothing)}: {mend}"
         )
     check_choice(call, "reduction", reduction, REDUCTIONS)
     if softcap is not None:
@@ -90,9 +91,8 @@ def check_total(call: str, total: float) -> None:
 
 def check_loss_gradient(call: str, dout: Any) -> None:
     """Refuse an upstream gradient that is no single number."""
-    if getattr(dout, "shape", ()) != () or not hasattr(dout, "__float__"):
-        came = listed(dout.shape) if hasattr(dout, "shape") else type(dout).__name__
-        raise ValueError(f"{call}: dout must be one number, as the loss is, got {came}")
+    if number(dout) is None:
+        raise ValueError(f"{call}: dout must be one number, as the loss is, got {shown(dout)}")
 
 
 def check_optimizer(

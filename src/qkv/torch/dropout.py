@@ -25,7 +25,7 @@ def dropout(x: Tensor, kept: Tensor, p: float) -> Tensor:
     Source: Srivastava et al. 2014, in the form that scales while training.
     """
     check_kept("dropout", x, kept, p)
-    return x * kept * (1 / (1 - p))
+    return x * kept * (1 / (1 - float(p)))
 
 
 class Dropout(Layer):
@@ -41,7 +41,7 @@ class Dropout(Layer):
     def __init__(self, p: float = 0.0, *, rng: torch.Generator | None = None) -> None:
         super().__init__()
         check_share("Dropout", "p", p, "0 leaves nothing out")
-        self.p = p
+        self.p = float(p)
         self.rng = rng
 
     def forward(self, x: Tensor) -> Tensor:

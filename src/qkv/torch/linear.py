@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from qkv.shapes import check_count
-from qkv.torch.layer import Layer, check_layer_input
+from qkv.shapes import check_count, check_linear
+from qkv.torch.layer import Layer, check_layer_input, converts
 
 __all__ = ["Linear", "linear"]
 
@@ -21,7 +21,10 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         bias: (d_out,) or None.
     Returns:
         (..., d_out).
+    Raises:
+        ValueError: shapes or dtypes do not fit together; under autocast, dtypes may differ.
     """
+    check_linear("linear", x, weight, bias, convert=converts(x))
     return F.linear(x, weight.T, bias)  # (..., d_out)
 
 

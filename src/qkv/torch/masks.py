@@ -17,9 +17,9 @@ def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
     Returns:
         (B, 1, 1, S), True where ids is not pad_id.
     Raises:
-        ValueError: ids are no integers, or are not (B, S).
+        ValueError: ids are no integers, or are not (B, S), or pad_id is no whole number.
     """
-    check_ids("padding_mask", ids)
+    check_ids("padding_mask", ids, pad_id)
     words = ids != pad_id  # (B, S)
     return words[:, None, None, :]  # (B, 1, 1, S)
 

@@ -43,6 +43,7 @@ def sinusoidal_encoding(
     Source: Vaswani et al. 2017, section 3.5.
     """
     check_encoding("sinusoidal_encoding", n, d_model, layout, start)
+    n, d_model, start = int(n), int(d_model), int(start)
     position = torch.arange(start, start + n, device=device)  # (n,)
     angle = position[:, None] * _frequencies(d_model, 10000.0, position.device)  # (n, pairs)
     first, second = _places(d_model, layout)
@@ -128,7 +129,7 @@ def rotary(
     check_rotary("rotary", x, positions, base, layout)
     if positions is None:
         positions = torch.arange(x.shape[-2], device=x.device)  # (T,)
-    angle = positions[..., None] * _frequencies(x.shape[-1], base, x.device)  # (..., T, d/2)
+    angle = positions[..., None] * _frequencies(x.shape[-1], float(base), x.device)  # (..., T, d/2)
     cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
     first, second = _places(x.shape[-1], layout)
     a = x[..., first] * cos - x[..., second] * sin  # (..., T, d/2)

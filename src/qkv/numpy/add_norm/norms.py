@@ -35,7 +35,7 @@ def layer_norm(x: Floats, weight: Floats, bias: Floats | None = None, eps: float
     """
     parameters = {"weight": weight} if bias is None else {"weight": weight, "bias": bias}
     check_norm("layer_norm", x, eps, **parameters)
-    normal, _ = _standardised(x, eps)  # (..., d_model)
+    normal, _ = _standardised(x, float(eps))  # (..., d_model)
     out = normal * weight if bias is None else normal * weight + bias
     return out.astype(x.dtype, copy=False)
 
@@ -77,7 +77,7 @@ def layer_norm_backward(
     """
     check_norm("layer_norm_backward", x, eps, weight=weight)
     check_gradient_of("layer_norm_backward", dout, x.shape)
-    normal, factor = _standardised(x, eps)  # (..., d_model), (..., 1)
+    normal, factor = _standardised(x, float(eps))  # (..., d_model), (..., 1)
     dout = wide(dout)
     dnormal = dout * weight  # (..., d_model)
     along = (dnormal * normal).mean(-1, keepdims=True)  # (..., 1)
@@ -100,7 +100,7 @@ def rms_norm(x: Floats, weight: Floats, eps: float = 1e-5) -> Floats:
     Source: Zhang and Sennrich 2019, eq. 4; ε is not theirs, and stands inside the root.
     """
     check_norm("rms_norm", x, eps, weight=weight)
-    normal, _ = _of_mean_square_one(x, eps)  # (..., d_model)
+    normal, _ = _of_mean_square_one(x, float(eps))  # (..., d_model)
     return (normal * weight).astype(x.dtype, copy=False)
 
 
@@ -123,7 +123,7 @@ def rms_norm_backward(
     """
     check_norm("rms_norm_backward", x, eps, weight=weight)
     check_gradient_of("rms_norm_backward", dout, x.shape)
-    normal, factor = _of_mean_square_one(x, eps)  # (..., d_model), (..., 1)
+    normal, factor = _of_mean_square_one(x, float(eps))  # (..., d_model), (..., 1)
     dout = wide(dout)
     dnormal = dout * weight  # (..., d_model)
     dx = factor * (dnormal - normal * (dnormal * normal).mean(-1, keepdims=True))

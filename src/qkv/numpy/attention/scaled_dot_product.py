@@ -43,7 +43,7 @@ def scaled_dot_product_attention(
         ValueError: shapes or dtypes do not fit together.
     Source: Vaswani et al. 2017, eq. 1.
     """
-    check_attention("scaled_dot_product_attention", q, k, v, mask, bias, causal=causal)
+    check_attention("scaled_dot_product_attention", q, k, v, mask, bias, scale=scale, causal=causal)
     if causal:
         mask = combine_masks(mask, causal_mask(q.shape[-2], k.shape[-2])[0, 0])  # (..., T, S)
     if q.dtype == HALF:
@@ -109,7 +109,7 @@ def scaled_dot_product_attention_backward(
         ValueError: shapes or dtypes do not fit together.
     """
     call = "scaled_dot_product_attention_backward"
-    check_attention(call, q, k, v, mask, bias, causal=causal)
+    check_attention(call, q, k, v, mask, bias, scale=scale, causal=causal)
     check_gradient(call, dout, q, k, v, weights)
     if q.dtype == HALF:
         options = {"mask": mask, "bias": bias, "scale": scale, "causal": causal, "weights": weights}

@@ -21,7 +21,7 @@ def keep_top_k(scores: Floats, top_k: int) -> Floats:
     """
     check_next("keep_top_k", scores)
     check_top_k("keep_top_k", top_k)
-    V = scores.shape[-1]
+    V, top_k = scores.shape[-1], int(top_k)
     if top_k >= V:
         return scores
     kept = top_mask(scores.reshape(-1, V), top_k).reshape(scores.shape)  # (..., V)
@@ -47,7 +47,7 @@ def keep_top_p(scores: Floats, top_p: float) -> Floats:
     order = np.argsort(-scores, -1, kind="stable")  # (..., V)
     mass = np.take_along_axis(softmax(scores), order, -1).cumsum(-1)  # (..., V)
     falling = np.ones(scores.shape, bool)
-    falling[..., 1:] = mass[..., :-1] < top_p  # needed, if those before have not reached p
+    falling[..., 1:] = mass[..., :-1] < float(top_p)  # needed, if those before have not reached p
     kept = np.empty_like(falling)
     np.put_along_axis(kept, order, falling, -1)
     return np.where(kept, scores, -np.inf)

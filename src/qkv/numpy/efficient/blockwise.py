@@ -41,7 +41,7 @@ def blockwise_attention(
     Source: Milakov and Gimelshein 2018 (online softmax); Rabe and Staats 2021; Dao et al. 2022
         (FlashAttention), algorithm 1.
     """
-    check_attention("blockwise_attention", q, k, v, mask, bias, causal=causal)
+    check_attention("blockwise_attention", q, k, v, mask, bias, scale=scale, causal=causal)
     check_count("blockwise_attention", block=block)
     wide = np.promote_types(q.dtype, np.float32)  # sums outgrow half precision
     out = np.empty((*q.shape[:-1], v.shape[-1]), q.dtype)  # (B, H, T, d_v)
@@ -91,7 +91,7 @@ def blockwise_attention_backward(
     Source: Dao et al. 2022 (FlashAttention), appendix B.2.
     """
     call = "blockwise_attention_backward"
-    check_attention(call, q, k, v, mask, bias, causal=causal)
+    check_attention(call, q, k, v, mask, bias, scale=scale, causal=causal)
     check_count(call, block=block)
     check_gradient(call, dout, q, k, v)
     check_kept_blocks(call, q, v, out, peak, total)

@@ -45,7 +45,7 @@ def linformer_attention(
     Source: Wang et al. 2020 (Linformer), section 4; their E and F are eᵀ and fᵀ.
     """
     call = "linformer_attention"
-    check_attention(call, q, k, v, mask, None)
+    check_attention(call, q, k, v, mask, None, scale=scale)
     check_projections(call, k, e, f)
     check_key_mask(call, q, k, mask, NOT_CAUSAL)
     if q.dtype == HALF:

@@ -84,7 +84,7 @@ def performer_attention(
     check_key_mask(call, q, k, mask, NO_PAIRS)
     wide = np.promote_types(q.dtype, np.float32)  # exponents and sums outgrow half precision
     directions = features.astype(wide)
-    root = math.sqrt(1 / math.sqrt(q.shape[-1]) if scale is None else scale)
+    root = math.sqrt(1 / math.sqrt(q.shape[-1]) if scale is None else float(scale))
     queries, keys = q.astype(wide) * root, k.astype(wide) * root
     # What is the same for all features of a query cancels: |q|²/2, and any peak.
     queries = queries @ directions  # (B, H, T, n_features)

@@ -29,7 +29,7 @@ def clip_gradients(layer: Layer, max_norm: float) -> float:
         g.reshape(-1).astype(np.promote_types(g.dtype, np.float32), copy=False) for g in gradients
     ]
     norm = math.sqrt(sum(float(g @ g) for g in flat))
-    shrink = max_norm / (norm + 1e-6)
+    shrink = float(max_norm) / (norm + 1e-6)
     if not shrink >= 1:
         for gradient in gradients:
             gradient *= shrink

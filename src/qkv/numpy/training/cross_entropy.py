@@ -58,6 +58,8 @@ def cross_entropy(
     check_targets(call, logits, targets, label_smoothing, weight, reduction, softcap)
     counted = _counted(call, logits, targets, ignore_index)
     total = _total(call, targets, counted, ignore_index, weight) if reduction == "mean" else 1.0
+    label_smoothing = float(label_smoothing)
+    softcap = None if softcap is None else float(softcap)
     rows, words = logits[counted], targets[counted]  # (N, V), (N,): what is ignored may be anything
     log = log_softmax(_capped(rows, softcap))  # (N, V)
     loss = -(1 - label_smoothing) * log[np.arange(len(words)), words]  # (N,)
@@ -103,6 +105,8 @@ def cross_entropy_backward(
     check_targets(call, logits, targets, label_smoothing, weight, reduction, softcap)
     counted = _counted(call, logits, targets, ignore_index)
     total = _total(call, targets, counted, ignore_index, weight) if reduction == "mean" else 1.0
+    label_smoothing = float(label_smoothing)
+    softcap = None if softcap is None else float(softcap)
     rows, words = logits[counted], targets[counted]  # (N, V), (N,)
     N, V = rows.shape
     capped = _capped(rows, softcap)

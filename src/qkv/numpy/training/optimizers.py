@@ -39,7 +39,8 @@ class Adam:
     ) -> None:
         check_optimizer(type(self).__name__, layer, lr, betas, eps, weight_decay)
         self.layer = layer
-        self.lr, self.betas, self.eps, self.weight_decay = lr, betas, eps, weight_decay
+        self.lr, self.eps, self.weight_decay = float(lr), float(eps), float(weight_decay)
+        self.betas = float(betas[0]), float(betas[1])
         self.steps = 0
         self.taken = {name: 0 for name, _ in layer.named_parameters()}  # steps of each
         self.m = {name: np.zeros_like(value) for name, value in layer.named_parameters()}
@@ -57,6 +58,7 @@ class Adam:
         """
         lr = self.lr if lr is None else lr
         check_number(f"{type(self).__name__}.step", "lr", lr)
+        lr = float(lr)
         self.steps += 1
         beta1, beta2 = self.betas
         gradients = dict(self.layer.named_gradients())

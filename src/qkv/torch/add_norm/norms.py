@@ -33,7 +33,7 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor | None = None, eps: float
     """
     parameters = {"weight": weight} if bias is None else {"weight": weight, "bias": bias}
     check_norm("layer_norm", x, eps, **parameters)
-    wide = _wide(x)
+    wide, eps = _wide(x), float(eps)
     centred = wide - wide.mean(-1, keepdim=True)  # (..., d_model)
     factor = torch.rsqrt((centred * centred).mean(-1, keepdim=True) + eps)  # (..., 1)
     out = centred * factor * weight  # (..., d_model)
@@ -59,7 +59,7 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-5) -> Tensor:
     Source: Zhang and Sennrich 2019, eq. 4; ε is not theirs, and stands inside the root.
     """
     check_norm("rms_norm", x, eps, weight=weight)
-    wide = _wide(x)
+    wide, eps = _wide(x), float(eps)
     factor = torch.rsqrt((wide * wide).mean(-1, keepdim=True) + eps)  # (..., 1)
     return (wide * factor * weight).to(x.dtype)  # (..., d_model)
 
@@ -87,7 +87,7 @@ class LayerNorm(nn.LayerNorm, Layer):
     ) -> None:
         check_count("LayerNorm", d_model=d_model)
         check_eps("LayerNorm", eps)
-        super().__init__(d_model, eps, bias=bias, device=device, dtype=dtype)
+        super().__init__(d_model, float(eps), bias=bias, device=device, dtype=dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., d_model) -> the same shape."""
@@ -116,7 +116,7 @@ class RMSNorm(nn.RMSNorm, Layer):
     ) -> None:
         check_count("RMSNorm", d_model=d_model)
         check_eps("RMSNorm", eps)
-        super().__init__(d_model, eps, device=device, dtype=dtype)
+        super().__init__(d_model, float(eps), device=device, dtype=dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., d_model) -> the same shape."""

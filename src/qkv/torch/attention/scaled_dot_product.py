@@ -44,9 +44,9 @@ def scaled_dot_product_attention(
         ValueError: shapes or dtypes do not fit together.
     Source: Vaswani et al. 2017, eq. 1.
     """
-    check_attention("scaled_dot_product_attention", q, k, v, mask, bias, causal=causal)
+    check_attention("scaled_dot_product_attention", q, k, v, mask, bias, scale=scale, causal=causal)
     T, S = q.shape[-2], k.shape[-2]
-    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
     if not need_weights and causal and T == S and mask is None and bias is None:
         # The one case in which the kernel's own causal mask, aligned top-left, is ours.
         return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale), None

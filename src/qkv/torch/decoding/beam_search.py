@@ -58,6 +58,7 @@ def beam_search(
     check_prefixes(call, prefixes, eos_id, max_new_tokens, pad_id)
     check_beams(call, beams, n_best, early_stopping)
     check_penalty(call, length_penalty, alpha)
+    beams, n_best = int(beams), int(n_best)
     cached = keeps_cache(step)
     tokens = prefixes[:, None].repeat_interleave(1 if cached else beams, 1)  # (B, K, t)
     scores = torch.zeros(tokens.shape[:2], dtype=torch.float32, device=tokens.device)  # (B, K)

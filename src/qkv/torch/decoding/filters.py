@@ -22,7 +22,7 @@ def keep_top_k(scores: Tensor, top_k: int) -> Tensor:
     """
     check_next("keep_top_k", scores)
     check_top_k("keep_top_k", top_k)
-    V = scores.shape[-1]
+    V, top_k = scores.shape[-1], int(top_k)
     if top_k >= V:
         return scores
     kept = top_mask(scores.reshape(-1, V), top_k).reshape(scores.shape)  # (..., V)
@@ -48,6 +48,6 @@ def keep_top_p(scores: Tensor, top_p: float) -> Tensor:
     order = scores.argsort(dim=-1, descending=True, stable=True)  # (..., V)
     mass = softmax(scores).gather(-1, order).cumsum(-1)  # (..., V)
     falling = torch.ones_like(scores, dtype=torch.bool)
-    falling[..., 1:] = mass[..., :-1] < top_p  # needed, if those before have not reached p
+    falling[..., 1:] = mass[..., :-1] < float(top_p)  # needed, if those before have not reached p
     kept = torch.empty_like(falling).scatter(-1, order, falling)
     return scores.masked_fill(~kept, -torch.inf)

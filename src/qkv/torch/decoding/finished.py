@@ -25,7 +25,7 @@ def length_divisor(length: int, length_penalty: str = "power", alpha: float = 1.
     """
     check_count("length_divisor", length=length)
     check_penalty("length_divisor", length_penalty, alpha)
-    return float((length if length_penalty == "power" else (5 + length) / 6) ** alpha)
+    return float((length if length_penalty == "power" else (5 + length) / 6) ** float(alpha))
 
 
 class Finished:

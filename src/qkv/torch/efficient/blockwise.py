@@ -43,13 +43,13 @@ def blockwise_attention(
     Source: Milakov and Gimelshein 2018 (online softmax); Rabe and Staats 2021; Dao et al. 2022
         (FlashAttention), algorithm 1.
     """
-    check_attention("blockwise_attention", q, k, v, mask, bias, causal=causal)
+    check_attention("blockwise_attention", q, k, v, mask, bias, scale=scale, causal=causal)
     check_count("blockwise_attention", block=block)
     T, S = q.shape[-2], k.shape[-2]
     shape = (*q.shape[:-1], S)
     masks = None if mask is None else mask.expand(shape)  # a view: nothing is copied
     biases = None if bias is None else bias.expand(shape)
-    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
     found = []
     for start in range(0, max(T, 1), block):
         stop = min(start + block, T)

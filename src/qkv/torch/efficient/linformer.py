@@ -46,7 +46,7 @@ def linformer_attention(
     Source: Wang et al. 2020 (Linformer), section 4; their E and F are eᵀ and fᵀ.
     """
     call = "linformer_attention"
-    check_attention(call, q, k, v, mask, None)
+    check_attention(call, q, k, v, mask, None, scale=scale)
     e, f = like_autocast(q, e, f)
     check_projections(call, k, e, f)
     check_key_mask(call, q, k, mask, NOT_CAUSAL)

@@ -92,7 +92,7 @@ def performer_attention(
         return ((q @ k.mT) @ v).to(q.dtype)  # zeros: there is no peak of nothing
     wide = torch.promote_types(q.dtype, torch.float32)  # exponents and sums outgrow half precision
     directions = features.to(wide)
-    root = math.sqrt(1 / math.sqrt(q.shape[-1]) if scale is None else scale)
+    root = math.sqrt(1 / math.sqrt(q.shape[-1]) if scale is None else float(scale))
     queries, keys = q.to(wide) * root, k.to(wide) * root
     # What is the same for all features of a query cancels: |q|²/2, and any peak.
     queries = queries @ directions  # (B, H, T, n_features)

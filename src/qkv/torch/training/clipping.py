@@ -22,4 +22,4 @@ def clip_gradients(layer: nn.Module, max_norm: float) -> Tensor:
     """
     check_number("clip_gradients", "max_norm", max_norm, above=True)
     moving = [parameter for parameter in layer.parameters() if parameter.requires_grad]
-    return nn.utils.clip_grad_norm_(moving, max_norm)
+    return nn.utils.clip_grad_norm_(moving, float(max_norm))

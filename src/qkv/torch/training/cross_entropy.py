@@ -52,12 +52,12 @@ def cross_entropy(
     if not torch.compiler.is_compiling():
         _check_words(call, targets, logits.shape[-1], ignore_index, weight, reduction)
     if softcap is not None:
-        logits = softcap * torch.tanh(logits / softcap)  # (..., V)
+        logits = float(softcap) * torch.tanh(logits / float(softcap))  # (..., V)
     loss = F.cross_entropy(
         logits.reshape(-1, logits.shape[-1]),  # (N, V)
         targets.reshape(-1).long(),  # (N,)
         weight,
-        label_smoothing=label_smoothing,
+        label_smoothing=float(label_smoothing),
         ignore_index=-1 if ignore_index is None else ignore_index,  # no word is −1
         reduction=reduction,
     )

@@ -47,7 +47,14 @@ class Adam:
         moved = list(self.parameters.values())
         # One pass over each parameter instead of ten: a tenth of a small model's time on a CPU.
         fused = all(p.device.type == "cpu" and p.is_floating_point() for p in moved)
-        self.optimizer = self.kind(moved, lr, betas, eps, weight_decay, fused=fused or None)
+        self.optimizer = self.kind(
+            moved,
+            float(lr),
+            (float(betas[0]), float(betas[1])),
+            float(eps),
+            float(weight_decay),
+            fused=fused or None,
+        )
 
     def step(self, lr: float | None = None) -> None:
         """Move every parameter that is not frozen once, in place; the gradients stay.
@@ -57,6 +64,7 @@ class Adam:
         """
         lr = self.lr if lr is None else lr
         check_number(f"{type(self).__name__}.step", "lr", lr)
+        lr = float(lr)
         self.steps += 1
         for parameter in self.parameters.values():
             # torch.optim leaves out what has no gradient, and that alone: here it means 0.

@@ -21,7 +21,8 @@ def noam_rate(step: int, d_model: int, warmup: int = 4000, factor: float = 1.0) 
     """
     check_count("noam_rate", step=step, d_model=d_model, warmup=warmup)
     check_number("noam_rate", "factor", factor)
-    return float(factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
+    step, d_model, warmup = int(step), int(d_model), int(warmup)
+    return float(float(factor) * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
 
 
 def linear_rate(step: int, steps: int, warmup: int, peak: float = 1e-3) -> float:
@@ -44,5 +45,5 @@ def linear_rate(step: int, steps: int, warmup: int, peak: float = 1e-3) -> float
     """
     check_schedule("linear_rate", step, steps, warmup)
     check_number("linear_rate", "peak", peak)
-    end = steps + 1
-    return float(peak * min(step / warmup, (end - step) / (end - warmup)))
+    step, end, warmup = int(step), int(steps) + 1, int(warmup)
+    return float(float(peak) * min(step / warmup, (end - step) / (end - warmup)))
