@@ -1,5 +1,7 @@
 """The reference room: every concept in NumPy, each forward with its backward beside it."""
 
+from numpy import ndarray as _ndarray
+
 from qkv.numpy.add_norm import (
     AddNorm,
     LayerNorm,
@@ -84,6 +86,7 @@ from qkv.numpy.positional import (
     rotary_backward,
     sinusoidal_encoding,
 )
+from qkv.numpy.room import is_tensor as _is_tensor
 from qkv.numpy.training import (
     Adam,
     AdamW,
@@ -103,6 +106,7 @@ from qkv.numpy.transformer import (
     EncoderLayer,
     Transformer,
 )
+from qkv.shapes import guard_room as _guard_room
 
 __all__ = [
     "Adam",
@@ -181,3 +185,5 @@ __all__ = [
     "strided_mask",
     "window_mask",
 ]
+
+_guard_room("numpy", _ndarray, _is_tensor, __all__, globals())

@@ -25,6 +25,11 @@ def linear(x: Floats, weight: Floats, bias: Floats | None = None) -> Floats:
         ValueError: shapes or dtypes do not fit together.
     """
     check_linear("linear", x, weight, bias)
+    return _projected(x, weight, bias)
+
+
+def _projected(x: Floats, weight: Floats, bias: Floats | None) -> Floats:
+    """`linear` for a layer, which has checked its input: a small model calls it very often."""
     out = x @ weight  # (..., d_out)
     if bias is not None:
         out += bias
@@ -84,7 +89,7 @@ class Linear(Layer):
         weight = self.params["weight"]
         check_input("Linear", x, "d_in", weight)
         self.save(x)
-        return linear(x, weight, self.params.get("bias"))
+        return _projected(x, weight, self.params.get("bias"))
 
     def backward(self, dout: Floats) -> Floats:
         """dout: (..., d_out) -> dx: (..., d_in); adds to the gradients of weight and bias."""

@@ -87,6 +87,7 @@ from qkv.shapes.positional import (
     check_places,
     check_rotary,
 )
+from qkv.shapes.rooms import check_other_room, guard_room
 from qkv.shapes.scalars import plain
 from qkv.shapes.sources import (
     source_widths,
@@ -164,6 +165,7 @@ __all__ = [
     "check_norm",
     "check_number",
     "check_optimizer",
+    "check_other_room",
     "check_peak",
     "check_penalty",
     "check_places",
@@ -196,6 +198,7 @@ __all__ = [
     "check_top_p",
     "check_total",
     "check_width",
+    "guard_room",
     "head_sizes",
     "kind",
     "listed",

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from qkv.shapes.core import Array, check_floats, check_shape, kind, listed, shown
+from qkv.shapes.rooms import check_dtype_of
 from qkv.shapes.scalars import number, whole
 
 
@@ -39,11 +40,7 @@ def check_input(call: str, x: Array, symbol: str, parameter: Array) -> None:
         parameter: one whose first axis is the width, in the NumPy room's layout.
     """
     check_width(call, x, symbol, parameter.shape[0])
-    if x.dtype != parameter.dtype:
-        raise ValueError(
-            f"{call}: x must be {kind(parameter)} as the parameters are, got {kind(x)}: "
-            "convert one of them"
-        )
+    check_dtype_of(call, "x", x, parameter)
 
 
 def check_width(call: str, x: Array, symbol: str, size: int) -> None:

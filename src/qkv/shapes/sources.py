@@ -1,7 +1,8 @@
 """What attention refuses to ask with, and to make its keys and values of."""
 
-from qkv.shapes.core import Array, check_floats, check_shape, kind, listed
+from qkv.shapes.core import Array, check_floats, check_shape, listed
 from qkv.shapes.layers import check_count
+from qkv.shapes.rooms import check_dtype_of
 
 
 def source_widths(
@@ -66,8 +67,5 @@ def check_vectors(
     if len(x.shape) == 3 and x.shape[2] != sizes[2]:
         mend = "check the width of the layer before"
     check_shape(call, name, x, ("B", length, width), sizes, mend)
-    if parameter is not None and x.dtype != parameter.dtype:
-        raise ValueError(
-            f"{call}: {name} must be {kind(parameter)} as the parameters are, got {kind(x)}: "
-            "convert one of them"
-        )
+    if parameter is not None:
+        check_dtype_of(call, name, x, parameter)

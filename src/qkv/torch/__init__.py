@@ -1,5 +1,8 @@
 """The torch room: the same names and calls as `qkv.numpy`; autograd takes the backward's place."""
 
+from torch import Tensor as _Tensor
+
+from qkv.shapes import guard_room as _guard_room
 from qkv.torch.add_norm import (
     AddNorm,
     LayerNorm,
@@ -70,6 +73,7 @@ from qkv.torch.positional import (
     rotary,
     sinusoidal_encoding,
 )
+from qkv.torch.room import is_ndarray as _is_ndarray
 from qkv.torch.training import (
     Adam,
     AdamW,
@@ -151,3 +155,5 @@ __all__ = [
     "strided_mask",
     "window_mask",
 ]
+
+_guard_room("torch", _Tensor, _is_ndarray, __all__, globals())

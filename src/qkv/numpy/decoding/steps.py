@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qkv.numpy.attention.softmax import Floats
-from qkv.shapes import check_peak, check_step, log_probability_limit
+from qkv.numpy.room import is_tensor
+from qkv.shapes import check_other_room, check_peak, check_step, log_probability_limit
 
 __all__ = ["Ints", "Step", "best_of", "keeps_cache", "next_scores", "top_mask"]
 
@@ -52,6 +53,7 @@ def next_scores(
     if parents is not None and keeps_cache(step):
         step.reorder(parents)  # type: ignore[attr-defined]
     scores = step(prefixes)  # (N, V)
+    check_other_room(call, "step's result", scores, "numpy", is_tensor)
     check_step(call, scores, len(prefixes), eos_id)
     peaks, limit = scores.max(-1), log_probability_limit(scores)  # (N,): a NaN goes through
     suspect = ~((peaks > -np.inf) & (peaks <= limit))

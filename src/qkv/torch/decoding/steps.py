@@ -20,7 +20,8 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from qkv.shapes import check_peak, check_step, log_probability_limit
+from qkv.shapes import check_other_room, check_peak, check_step, log_probability_limit
+from qkv.torch.room import is_ndarray
 
 __all__ = ["Step", "best_of", "keeps_cache", "next_scores", "top_mask"]
 
@@ -50,6 +51,7 @@ def next_scores(
     if parents is not None and keeps_cache(step):
         step.reorder(parents)  # type: ignore[attr-defined]
     scores = step(prefixes)  # (N, V)
+    check_other_room(call, "step's result", scores, "torch", is_ndarray)
     check_step(call, scores, len(prefixes), eos_id)
     peaks, limit = scores.amax(-1), log_probability_limit(scores)  # (N,): a NaN goes through
     suspect = ~((peaks > -torch.inf) & (peaks <= limit))
