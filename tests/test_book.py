@@ -18,6 +18,7 @@ import pytest
 from PIL import Image
 from sphinx.errors import ConfigError
 
+from qkv.explore.stored import VIEW
 from tools.colab import setup_cell
 
 ROOT = Path(__file__).parents[1]
@@ -189,6 +190,21 @@ def test_a_page_that_loads_from_elsewhere_stops_the_build(tmp_path: Path) -> Non
     assert done.returncode != 0
     assert "book/index.html loads https://cdn.example/a.js" in done.stderr
     assert "_static/site.css loads https://fonts.example/b.css" in done.stderr
+
+
+def test_sliders_without_their_state_stop_the_build(tmp_path: Path) -> None:
+    """As JupyterLab leaves them by itself: a view of a widget, and nothing to draw it from."""
+    folder = lay_out(tmp_path)
+    path = folder / "chapters" / "tiny.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    view = {"model_id": "0f" * 16, "version_major": 2, "version_minor": 0}
+    shown = nbformat.v4.new_output("display_data", {VIEW: view, "text/plain": "Sliders"})
+    notebook.cells.append(nbformat.v4.new_code_cell("explore()", id="tiny-02", outputs=[shown]))
+    nbformat.write(notebook, path)
+    done = build(folder)
+    assert done.returncode != 0
+    said = "cell tiny-02: the state of its sliders was not saved: run `make notebooks`"
+    assert said in done.stderr
 
 
 @pytest.mark.parametrize(

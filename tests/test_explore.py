@@ -10,7 +10,7 @@ import pytest
 from qkv.explore import Bars, Heatmap, Lines, Table, explore, stored_notebook
 from qkv.explore.bundle import FILES, HERE, module, script
 from qkv.explore.frames import Frames
-from qkv.explore.stored import STATE, VIEW, explorers_in, part_of
+from qkv.explore.stored import STATE, VIEW, cells_without_state, explorers_in, part_of
 from tests.explorers import CHAPTERS, explorers_in_chapter, function_of, points_of, unpack
 
 TOKENS = ["a", "fluffy", "blue"]
@@ -85,9 +85,17 @@ def test_one_range_holds_for_the_whole_grid():
 
 def test_repr_has_no_address():
     box = made()
-    assert repr(box) == "Explorer('Widths', d_k=[1, 2, 4], n_heads=[1, 2])"
-    assert repr(box.explorer) == repr(box)
-    assert box._repr_mimebundle_()["text/plain"] == repr(box)
+    assert repr(box.explorer) == "Explorer('Widths', d_k=[1, 2, 4], n_heads=[1, 2])"
+    assert repr(box) == repr(made())
+
+
+def test_where_no_widget_is_drawn_a_sentence_says_what_to_do():
+    """To its end: ipywidgets would cut it off after 110 characters."""
+    text = made(title="Widths " * 9)._repr_mimebundle_()["text/plain"]
+    assert text.startswith(f"Sliders, “{'Widths ' * 9}”: run this cell in Jupyter")
+    assert text.endswith("In the book they move at once.")
+    other = made(labels={"unrun": "Regler „{title}“: Zelle ausführen."})
+    assert other._repr_mimebundle_()["text/plain"] == "Regler „Widths“: Zelle ausführen."
 
 
 def test_opening_state_and_labels():
@@ -230,6 +238,18 @@ def test_one_explorer_travels_with_all_it_needs():
     part = part_of(notebook, explorers_in(notebook)["Two"])["state"]
     assert [m["state"]["title"] for m in part.values() if "title" in m["state"]] == ["Two"]
     assert sum(model["model_name"] == "LinkModel" for model in part.values()) == 2
+
+
+def test_a_widget_whose_state_was_not_saved_is_found():
+    notebook = stored(made(title="First"), made(title="Second"))
+    for number, cell in enumerate(notebook["cells"]):
+        cell["id"] = f"toy-{number}"
+    assert cells_without_state(notebook) == []
+    second = notebook["cells"][1]["outputs"][0]["data"][VIEW]
+    second["model_id"] = "one that JupyterLab named and did not save"
+    assert cells_without_state(notebook) == ["toy-1"]
+    del notebook["metadata"]["widgets"]
+    assert cells_without_state(notebook) == ["toy-0", "toy-1"]
 
 
 def test_a_notebook_without_widgets_is_left_alone():

@@ -14,14 +14,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 import qkv.numpy
 from qkv.exercises.checks import exercises
+from qkv.explore.stored import EXPLORER, STATE, VIEW
 from tools.colab import repository_address, setup_cell
 from tools.notebook_rules import RULES, Chapter, problems
-from tools.notebook_rules.chapter import VIEW
 from tools.run_notebooks import normal_form
 
 ROOT = Path(__file__).parent.parent
 REPOSITORY = "https://github.com/someone/some-book"
-STATE = "application/vnd.jupyter.widget-state+json"
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 ROWS = {
     line.split()[0]: frozenset(line.split()[1:])
@@ -78,7 +77,7 @@ def toy_cells() -> list[Any]:
         code_cell(1, "import numpy as np", []),
         code_cell(2, "assert 1 + 1 == 2", [], tags=["covers-000-1"]),
         code_cell(3, "draw()", [], mystnb={"image": {"alt": "A line that rises."}}),
-        code_cell(4, "toy_explorer()", [result(4, "Explorer('toy', n=[1, 2])", **view)]),
+        code_cell(4, "toy_explorer()", [result(4, "Sliders, “toy”", **view)]),
         code_cell(5, "import torch\nprint(1)", [new_output("stream", name="stdout", text="1\n")]),
     ]
     cells[2].outputs = [new_output("display_data", {"image/png": "iVBORw0KGgo=\n"}, metadata={})]
@@ -98,7 +97,8 @@ def toy_cells() -> list[Any]:
 def toy(change: Callable[[list[Any]], object] = lambda cells: None, address: str = "") -> Chapter:
     cells = toy_cells()
     change(cells)
-    model = {"model_module": "anywidget", "model_name": "AnyModel", "state": {}}
+    state = {"_anywidget_id": EXPLORER, "title": "toy"}
+    model = {"model_module": "anywidget", "model_name": "AnyModel", "state": state}
     block = {"state": {"widget-0001": model}, "version_major": 2, "version_minor": 0}
     notebook = new_notebook(cells=cells, metadata={"widgets": {STATE: block}})
     text = normal_form(copy.deepcopy(notebook))
@@ -203,7 +203,7 @@ FAULTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
     ),
     "hidden from the page": (set_metadata(4, tags=["remove-cell"]), "unknown tag remove-cell"),
     "no explorer": (
-        lambda cells: cells[3].outputs[0].data.update({"text/plain": "1"}),
+        lambda cells: cells[3].outputs[0].data.pop(VIEW),
         "no explorer",
     ),
 }

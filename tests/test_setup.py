@@ -125,6 +125,16 @@ def test_changed_tool_settings_install_nothing(root: Path, commands: Commands) -
     assert commands.take() == []
 
 
+def test_a_new_data_file_is_installed(root: Path, commands: Commands) -> None:
+    """An editable installation copies it, so an environment without it is not whole."""
+    set_up(root / ".venv", root, "book")
+    commands.take()
+    project = root / "pyproject.toml"
+    project.write_text(project.read_text() + '[tool.setuptools.data-files]\n"share" = ["x"]\n')
+    set_up(root / ".venv", root, "book")
+    assert commands.take() == ["pip"]
+
+
 @pytest.mark.parametrize("line", ["root", "python"])
 def test_moved_folder_or_other_python_starts_from_nothing(
     root: Path, commands: Commands, line: str

@@ -85,9 +85,10 @@ def read_stamp(venv: Path) -> dict[str, str]:
 
 def digest(root: Path) -> str:
     """A fingerprint of every line that says what to install."""
-    project = (root / "pyproject.toml").read_text(encoding="utf-8").partition("\n[tool.")[0]
+    project, *tools = (root / "pyproject.toml").read_text(encoding="utf-8").split("\n[tool.")
+    installed = [table for table in tools if table.startswith("setuptools.")]  # data files among it
     wanted = (root / "requirements.txt").read_text(encoding="utf-8") + project
-    return hashlib.sha256(wanted.encode()).hexdigest()
+    return hashlib.sha256("\n".join([wanted, *installed]).encode()).hexdigest()
 
 
 def python_version() -> str:

@@ -14,13 +14,15 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.logging import getLogger
 
 from qkv.explore.bundle import light, script, sheet
-from qkv.explore.stored import STATE, VIEW, explorers_in, part_of
+from qkv.explore.stored import STATE, VIEW, cells_without_state, explorers_in, part_of
 
 ASSETS = Path(__file__).parents[1] / "assets"
 FILES = {"explorers.js": (script, "explore-host.js"), "explorers.css": (sheet, "explore-host.css")}
 EMBEDDED = "qkv-embedded"
+LOGGER = getLogger(__name__)
 
 
 class ExplorerDirective(SphinxDirective):
@@ -59,6 +61,14 @@ def embedded(notebook: dict[str, Any], model_id: str) -> str:
     return f'<div class="{EMBEDDED}">{scripts}</div>'
 
 
+def check_state(app: Sphinx, page: str, source: list[str]) -> None:
+    """A page would show nothing in the place of a widget whose state was not saved."""
+    if Path(app.env.doc2path(page)).suffix == ".ipynb":
+        for cell in cells_without_state(json.loads(source[0])):
+            text = "cell %s: the state of its sliders was not saved: run `make notebooks`"
+            LOGGER.warning(text, cell, location=page)
+
+
 def write_files(app: Sphinx) -> None:
     """Before any page is written: Sphinx puts a checksum of each file into its address."""
     if app.builder.format != "html":
@@ -83,6 +93,7 @@ def add_files(app: Sphinx, page: str, _: str, context: dict[str, Any], __: objec
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("explorer", ExplorerDirective)
+    app.connect("source-read", check_state)
     app.connect("builder-inited", write_files)
     # After myst-nb, which adds a page's widget state in the same event.
     app.connect("html-page-context", add_files, priority=600)

@@ -1,5 +1,6 @@
-"""A chapter in JupyterLab, run from top to bottom: its explorer moves, and the kernel computes."""
+"""A chapter in JupyterLab: run, moved, computed off the grid, saved, and opened again."""
 
+import json
 import os
 import secrets
 import shutil
@@ -9,14 +10,22 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
 
+import nbformat
 import pytest
 
+from qkv.explore.stored import cells_without_state
 from tests.browser.live import CHAPTER
 from tests.browser.shown import SNAPSHOT, compare
+from tests.browser.test_explorers import STILL, explorers_on
 from tests.explorers import CHAPTERS, explorers_in_chapter, function_of
+from tests.test_book import build, lay_out
+from tools.run_notebooks import refresh
 
 PATIENCE = 90_000  # ms; a cold kernel on a busy machine
+BIN = Path(sys.executable).parent
 
 
 def chapter_with_numbers():
@@ -30,22 +39,59 @@ def chapter_with_numbers():
     pytest.fail("no chapter has an explorer with a numeric axis")
 
 
+@dataclass
+class JupyterLab:
+    """A JupyterLab of the test's own, as `jupyter lab FOLDER` starts it."""
+
+    browser: object
+    folder: Path
+    port: int
+    token: str
+
+    def address(self, path):
+        return f"http://127.0.0.1:{self.port}/{path}?token={self.token}"
+
+    def open(self, path):
+        """A page with the copy of a chapter in it, and a kernel that answers."""
+        context = self.browser.new_context(
+            viewport={"width": 1300, "height": 1000}, reduced_motion="reduce"
+        )
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.goto(self.address(f"lab/tree/{path.name}"))
+        page.wait_for_selector(".jp-Notebook .jp-Cell")
+        # The status bar says so once the kernel is there to run anything.
+        page.wait_for_selector(".jp-StatusBar-TextItem:has-text('Idle')")
+        return page
+
+    def end_kernels(self):
+        with urllib.request.urlopen(self.address("api/kernels")) as answer:
+            for kernel in json.load(answer):
+                url = self.address(f"api/kernels/{kernel['id']}")
+                urllib.request.urlopen(urllib.request.Request(url, method="DELETE")).close()
+
+
+def execute(page, command):
+    page.evaluate("command => jupyterapp.commands.execute(command).then(() => null)", command)
+
+
 @pytest.fixture
-def jupyterlab(tmp_path):
-    """The address of a JupyterLab of its own, with a copy of one chapter in it."""
-    path, _ = chapter_with_numbers()
-    work = tmp_path / "work"
+def jupyterlab(tmp_path, browser):
+    """Started as the README says, with copies of the chapters and none of the user's settings."""
+    work = tmp_path / "chapters"
     work.mkdir()
-    shutil.copy(path, work)
+    for path in CHAPTERS:
+        shutil.copy(path, work)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     token = secrets.token_hex(16)
     places = ("JUPYTER_CONFIG_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR")
-    home = {name: str(tmp_path / name.lower()) for name in (*places, "JUPYTER_RUNTIME_DIR")}
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1"]
-    options = [f"--port={port}", f"--ServerApp.root_dir={work}", "--allow-root"]
-    options += [f"--IdentityProvider.token={token}", "--LabApp.expose_app_in_browser=True"]
+    places += ("JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+    home = {name: str(tmp_path / name.lower()) for name in places}
+    command = [BIN / "jupyter", "lab", work, "--no-browser", "--ip=127.0.0.1", f"--port={port}"]
+    options = ["--allow-root", f"--IdentityProvider.token={token}"]
+    options += ["--LabApp.expose_app_in_browser=True"]
     # By default cells out of sight are not in the page at all.
     notebook = tmp_path / "jupyterlab_settings_dir" / "@jupyterlab" / "notebook-extension"
     notebook.mkdir(parents=True)
@@ -56,7 +102,7 @@ def jupyterlab(tmp_path):
         )
     try:
         wait_for(f"http://127.0.0.1:{port}/api?token={token}", server, tmp_path / "log")
-        yield f"http://127.0.0.1:{port}/lab/tree/{path.name}?token={token}"
+        yield JupyterLab(browser, work, port, token)
     finally:
         server.terminate()
         server.wait(20)
@@ -74,22 +120,21 @@ def wait_for(url, server, log):
     pytest.fail(f"JupyterLab did not answer:\n{log.read_text()}")
 
 
-def test_an_explorer_lives_in_jupyterlab(browser, jupyterlab):
-    _, state = chapter_with_numbers()
-    fn = function_of(state["source"])
-    context = browser.new_context(viewport={"width": 1300, "height": 1000}, reduced_motion="reduce")
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    page.goto(jupyterlab)
-    page.wait_for_selector(".jp-Notebook .jp-Cell")
-    # The status bar says so once the kernel is there to run anything.
-    page.wait_for_selector(".jp-StatusBar-TextItem:has-text('Idle')")
-    page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells').then(() => null)")
-
+def drawn(page, state):
+    """An explorer's box and picture, once they are there."""
     box = page.locator(f".qkv-explore[aria-label='{state['title']}']")
     root = box.locator(".qkv-explorer")
     box.scroll_into_view_if_needed()
     root.locator("[data-panel]").first.wait_for()
+    return box, root
+
+
+def test_an_explorer_lives_in_jupyterlab(jupyterlab):
+    path, state = chapter_with_numbers()
+    fn = function_of(state["source"])
+    page = jupyterlab.open(path)
+    execute(page, "notebook:run-all-cells")
+    box, root = drawn(page, state)
     page.wait_for_function(
         "root => root.querySelector('.qkv-kernel:not([hidden])')", arg=root.element_handle()
     )
@@ -114,7 +159,58 @@ def test_an_explorer_lives_in_jupyterlab(browser, jupyterlab):
     computed = root.evaluate(SNAPSHOT)
     assert computed["values"] == wanted
     compare(computed, fn(**wanted))
-    context.close()
+    page.context.close()
+
+
+def test_a_chapter_saved_in_jupyterlab_keeps_its_sliders(browser, jupyterlab, tmp_path):
+    """Opened again without its kernel, and in the book; `make notebooks` undoes the saving."""
+    path = max(CHAPTERS, key=lambda path: len(explorers_in_chapter(path)))
+    states = explorers_in_chapter(path)
+    saved = jupyterlab.folder / path.name
+    page = jupyterlab.open(path)
+    for state in states:  # nobody has run it here, so JupyterLab does not trust its outputs
+        said = f"Sliders, “{state['title']}”: run this cell in Jupyter"
+        assert page.locator(".jp-OutputArea-output", has_text=said).count() == 1
+    execute(page, "notebook:run-all-cells")
+    for state in states:
+        drawn(page, state)
+    execute(page, "docmanager:save")
+    end = time.monotonic() + 30
+    while saved.read_bytes() == path.read_bytes() and time.monotonic() < end:
+        page.wait_for_timeout(100)
+    page.context.close()
+    assert cells_without_state(json.loads(saved.read_text("utf-8"))) == []
+
+    jupyterlab.end_kernels()
+    page = jupyterlab.open(path)
+    for state in states:
+        box, root = drawn(page, state)
+        before = root.evaluate(SNAPSHOT)
+        moved = by_keyboard(page, box, root, before)
+        compare(moved, function_of(state["source"])(**moved["values"]))
+        assert moved["panels"] != before["panels"]
+    page.context.close()
+
+    folder = tmp_path / "book"
+    folder.mkdir()
+    lay_out(folder)
+    notebook = nbformat.read(saved, as_version=4)
+    # Without the text: it links to chapters that this book does not have.
+    notebook.cells = [c for n, c in enumerate(notebook.cells) if n == 0 or c.cell_type == "code"]
+    nbformat.write(notebook, folder / "chapters" / "tiny.ipynb")
+    built = build(folder)
+    assert built.returncode == 0, built.stderr
+    page = browser.new_context(**STILL).new_page()
+    page.goto((folder / "_build" / "html" / "chapters" / "tiny.html").as_uri())
+    found = explorers_on(page)
+    assert [explorer.state["title"] for explorer in found] == [s["title"] for s in states]
+    for explorer in found:
+        explorer.check(explorer.start())
+        explorer.check(dict.fromkeys(explorer.start(), 0))
+    page.context.close()
+
+    assert refresh(saved, "", write=True)
+    assert saved.read_bytes() == path.read_bytes()
 
 
 def by_keyboard(page, box, root, before):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-VIEW = "application/vnd.jupyter.widget-view+json"
+from qkv.explore.stored import explorers_in, views_of
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,6 @@ def plain_texts(cell: Any) -> list[str]:
     return [output.get("data", {}).get("text/plain", "") for output in cell.outputs]
 
 
-def views(cell: Any) -> list[str]:
-    """The widgets shown by the cell, by id."""
-    shown = [output.get("data", {}).get(VIEW) for output in cell.outputs]
-    return [view["model_id"] for view in shown if view]
+def shows_explorer(chapter: Chapter, cell: Any) -> bool:
+    explorers = explorers_in(chapter.notebook).values()
+    return any(view["model_id"] in explorers for view in views_of(cell))

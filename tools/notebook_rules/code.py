@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from tools.colab import is_setup
-from tools.notebook_rules.chapter import Chapter, asserts, plain_texts, tags, tree
+from tools.notebook_rules.chapter import Chapter, asserts, shows_explorer, tags, tree
 
 LONGEST_CELL = 16  # lines that are not blank; solutions may be longer
 
@@ -52,7 +52,7 @@ def package_code_imported(chapter: Chapter) -> Iterator[str]:
 def torch_late(chapter: Chapter) -> Iterator[str]:
     """Importing torch costs seconds: what a reader sees first, up to the explorer, needs none."""
     for cell in chapter.code:
-        if any("Explorer(" in text for text in plain_texts(cell)):
+        if shows_explorer(chapter, cell):
             return
         names = [ast.unparse(node) for node in ast.walk(tree(cell)) if is_import(node)]
         if any(re.search(r"\btorch\b", name) for name in names):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from qkv.explore.stored import cells_without_state
 from tools.colab import is_set_up
-from tools.notebook_rules.chapter import Chapter, plain_texts, tree, views
+from tools.notebook_rules.chapter import Chapter, plain_texts, tree
 from tools.run_notebooks import normal_form
 
 EXCUSES = re.compile(r"#\s*(NBVAL_|PYTEST_VALIDATE_)|^\s*[%!]|get_ipython\(", re.MULTILINE)
 LEFTOVER = re.compile(r"^\[?<(Axes|matplotlib)|^\[?Text\(|^Axes\(| at 0x[0-9a-f]+")
-STATE = "application/vnd.jupyter.widget-state+json"
 
 
 def ran_in_order(chapter: Chapter) -> Iterator[str]:
@@ -54,11 +54,8 @@ def stable_ids(chapter: Chapter) -> Iterator[str]:
 
 def widgets_stored(chapter: Chapter) -> Iterator[str]:
     """The built page draws a widget from its stored state."""
-    block = chapter.notebook.metadata.get("widgets", {}).get(STATE, {"state": {}})
-    for cell in chapter.code:
-        for model in views(cell):
-            if model not in block["state"]:
-                yield f"{cell.id}: shows a widget whose state is not stored"
+    for cell in cells_without_state(chapter.notebook):
+        yield f"{cell}: shows a widget whose state is not stored: make notebooks"
 
 
 def set_up_for_colab(chapter: Chapter) -> Iterator[str]:

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.colab import HIDDEN, is_setup
-from tools.notebook_rules.chapter import Chapter, asserts, checked, plain_texts, tags
+from tools.notebook_rules.chapter import (
+    Chapter,
+    asserts,
+    checked,
+    plain_texts,
+    shows_explorer,
+    tags,
+)
 
 FEWEST_EXERCISES = 4
 TAGS = {"hide-cell", "hide-input", "solution"}
@@ -73,5 +80,5 @@ def solutions_folded(chapter: Chapter) -> Iterator[str]:
 
 
 def has_explorer(chapter: Chapter) -> Iterator[str]:
-    if not any("Explorer(" in text for cell in chapter.code for text in plain_texts(cell)):
+    if not any(shows_explorer(chapter, cell) for cell in chapter.code):
         yield f"{chapter.concept}: no explorer"

@@ -36,6 +36,8 @@ WORDS = {
     "largest": "largest",
     "kernel": "Off the grid: the kernel computes it",
     "computed": "Computed by the kernel at",
+    "unrun": "Sliders, “{title}”: run this cell in Jupyter to move them. "
+    "In the book they move at once.",
 }
 
 
@@ -95,12 +97,18 @@ class Explorer(anywidget.AnyWidget):
 
 
 class ExplorerBox(widgets.VBox):  # type: ignore[misc]
-    """Title, hint, controls and picture, under a repr that does not change."""
+    """Title, hint, controls and picture."""
 
     explorer: Explorer
 
     def __repr__(self) -> str:
-        return repr(self.explorer)
+        """What is read in their place: in JupyterLab before any run, and on code hosts."""
+        return str(self.explorer.words["unrun"]).format(title=self.explorer.title)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """ipywidgets cuts a text off at 110 characters; a sentence is read to its end."""
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
+        return {**bundle, "text/plain": repr(self)}
 
 
 def explore(

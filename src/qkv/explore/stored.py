@@ -43,9 +43,24 @@ def stored_notebook(notebook: JSON) -> JSON:
 def widget_views(notebook: JSON) -> Iterable[JSON]:
     """Every widget view among the outputs, in reading order."""
     for cell in notebook["cells"]:
-        for output in cell.get("outputs", []):
-            if VIEW in output.get("data", {}):
-                yield output["data"][VIEW]
+        yield from views_of(cell)
+
+
+def views_of(cell: JSON) -> Iterable[JSON]:
+    """The widget views among the outputs of one cell."""
+    for output in cell.get("outputs", []):
+        if VIEW in output.get("data", {}):
+            yield output["data"][VIEW]
+
+
+def cells_without_state(notebook: JSON) -> list[str]:
+    """The ids of the cells that show a widget whose state is not stored: no page can draw it."""
+    stored = notebook["metadata"].get("widgets", {}).get(STATE, {"state": {}})["state"]
+    return [
+        cell["id"]
+        for cell in notebook["cells"]
+        if any(view["model_id"] not in stored for view in views_of(cell))
+    ]
 
 
 def number(models: JSON, roots: Iterable[str]) -> dict[str, str]:
