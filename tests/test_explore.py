@@ -1,6 +1,7 @@
 """Explorers: panels that refuse what does not fit, frames that round-trip, stable stored state."""
 
 import copy
+import itertools
 import json
 import re
 
@@ -137,6 +138,11 @@ def shifting(d_k=1):
         (lambda: made(d_k=[2, 2]), "give fn a default instead"),
         (lambda: made(d_k=[(1, 2), 3]), "must hold numbers, strings or booleans"),
         (lambda: explore(picture, title="", hint=""), "at least one axis is needed"),
+        (lambda: made(ranges={"scaled": (0, 1)}), "name axes of numbers"),
+        (
+            lambda: made(ranges={"d_k": (1, 2)}),
+            r"hold the grid from 1 to 4, got \(1, 2\): widen it",
+        ),
         (lambda: made(follow=("d_v", "n_heads", {})), "must name axes of the grid"),
         (lambda: made(follow=("d_k", "n_heads", {1: 4, 2: 3})), r"mend it for n_heads = \[2\]"),
         (
@@ -188,20 +194,55 @@ def asked(box, message):
 def test_the_kernel_answers_off_the_grid():
     box = made()
     assert asked(box, {"type": "hello"}) == [({"type": "alive"}, ())]
-    values = {"d_k": 3, "n_heads": 1}
+    values = {"d_k": 3, "n_heads": 2}
     [(answer, [data])] = asked(box, {"type": "compute", "request": 7, "values": values})
     assert (answer["type"], answer["request"], answer["values"]) == ("frame", 7, values)
     panels = unpack(answer["layout"], data, 0)
-    np.testing.assert_array_equal(panels["weights"][1][0], np.full((1, 3, 3), np.float16(1 / 3)))
+    np.testing.assert_array_equal(panels["weights"][1][0], np.full((2, 3, 3), np.float16(1 / 3)))
     assert panels["variance"][0]["text"] == "3"
 
 
 def test_an_error_of_the_kernel_reaches_the_reader():
-    box = made()
+    box = made(ranges={"d_k": (0, 4)})
     values = {"d_k": 0, "n_heads": 1}
     [(answer, _)] = asked(box, {"type": "compute", "request": 1, "values": values})
     assert answer["type"] == "error"
     assert answer["text"] == "ZeroDivisionError: division by zero"
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"d_k": 2_000_000}, "d_k takes whole numbers from 1 to 4, not 2000000."),
+        ({"d_k": 10**9}, "d_k takes whole numbers from 1 to 4, not 1000000000."),
+        ({"d_k": -3}, "d_k takes whole numbers from 1 to 4, not −3."),
+        ({"d_k": 0}, "d_k takes whole numbers from 1 to 4, not 0."),
+        ({"d_k": 2.5}, "d_k takes whole numbers from 1 to 4, not 2.5."),
+        ({"d_k": 1e300}, "d_k takes whole numbers from 1 to 4, not 1e+300."),
+        ({"d_k": None}, "d_k takes whole numbers from 1 to 4, not None."),
+        ({"n_heads": 9}, "heads takes whole numbers from 1 to 8, not 9."),  # the reader's word
+        ({"shift": -0.75}, "moved by takes numbers from −0.5 to 0.5, not −0.75."),
+    ],
+)
+def test_off_its_range_an_axis_is_refused_and_nothing_computed(values, said):
+    def never(d_k, n_heads, shift):
+        if (d_k, n_heads, shift) not in grid:
+            raise AssertionError("computed")
+        return {"said": "x"}
+
+    axes = {"d_k": [1, 2, 4], "n_heads": [1, 2], "shift": [-0.5, 0.0, 0.5]}
+    grid = list(itertools.product(*axes.values()))
+    labels = {"shift": "moved by"}
+    box = explore(never, title="", hint="", labels=labels, ranges={"n_heads": (1, 8)}, **axes)
+    point = {"d_k": 1, "n_heads": 1, "shift": 0.0, **values}
+    [(answer, _)] = asked(box, {"type": "compute", "request": 1, "values": point})
+    assert (answer["type"], answer["text"]) == ("error", said)
+
+
+def test_a_box_is_offered_where_the_slider_leaves_something_out():
+    axes = made(scaled=[False, True], ranges={"n_heads": (1, 8)}).explorer.axes
+    assert [axis.get("range") for axis in axes] == [[1, 4], [1, 8], None]
+    assert "range" not in made().explorer.axes[1], "1 and 2 are all there is"
 
 
 def test_stored_state_is_stable():

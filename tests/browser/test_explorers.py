@@ -1,10 +1,13 @@
 """Every explorer of the book: each slider through all its values, each pair at its corners."""
 
+import base64
 import itertools
 import json
 
 import pytest
 
+from qkv.explore import Bars, explore
+from qkv.explore.bundle import script, sheet
 from qkv.explore.stored import STATE, VIEW
 from tests.browser.shown import SNAPSHOT, compare
 from tests.explorers import explorers_of, function_of
@@ -241,3 +244,89 @@ def test_a_widget_of_another_kind_says_so(still, book, book_url):
     still.goto(f"{book_url}/{path}")
     still.wait_for_selector(".qkv-explorer [data-panel]")
     assert "needs Jupyter (PlayModel)" in still.locator(".qkv-controls").first.text_content()
+
+
+# An explorer on an empty page, with a Python that answers what is typed off the grid.
+MOUNT = """async ([state, frames]) => {
+  const bytes = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  const heard = [];
+  const model = {
+    get: (key) => (key === "frames" ? bytes(frames) : state[key]),
+    set() {}, save_changes() {}, off() {},
+    on: (event, act) => { if (event === "msg:custom") heard.push(act); },
+    send: async (message) => {
+      for (const [content, buffers] of await ask(message)) {
+        const views = buffers.map((text) => new DataView(bytes(text).buffer));
+        for (const act of heard) act(content, views);
+      }
+    },
+  };
+  qkvExplore.render({ model, el: document.querySelector("#here") });
+}"""
+
+
+def mount(page, view):
+    """Draw an explorer on the page, its kernel this process; returns its picture."""
+
+    def ask(message):
+        answers = []
+        view.send = lambda content, buffers=(): answers.append((content, buffers))
+        view._answer(view, message, [])
+        return [(content, [base64.b64encode(b).decode() for b in bs]) for content, bs in answers]
+
+    page.expose_function("ask", ask)
+    page.set_content(f"<style>{sheet()}</style><div class=qkv-explore id=here></div>")
+    page.add_script_tag(content=script())
+    state = {key: value for key, value in view.get_state().items() if type(value) is not bytes}
+    page.evaluate(MOUNT, [state, base64.b64encode(view.frames).decode()])
+    page.wait_for_selector(".qkv-kernel:not([hidden])")
+    return page.locator(".qkv-explorer")
+
+
+def towers(height):
+    return {"towers": Bars([height, -0.5, 1], ["x", "y", "z"], limits=(-1, 2))}
+
+
+def test_a_bar_beyond_its_axis_is_broken_and_says_so(still):
+    box = explore(towers, title="", hint="", ranges={"height": (-9, 9)}, height=[1, 2])
+    root = mount(still, box.explorer)
+    number, gaps = root.locator(".qkv-kernel input"), root.locator(".qkv-break")
+    assert gaps.evaluate_all("gaps => gaps.map((gap) => gap.getAttribute('d'))") == ["", "", ""]
+    for height, said in ((9, "9"), (-9, "−9")):
+        number.fill(str(height))
+        number.press("Enter")
+        still.wait_for_selector(f".qkv-note:has-text('height {said}')")
+        bar, gap = (
+            node.bounding_box() for node in (root.locator(".qkv-bar rect").first, gaps.first)
+        )
+        assert gap["width"] > bar["width"], "from side to side, and a little further"
+        assert bar["y"] < gap["y"] < gap["y"] + gap["height"] < bar["y"] + bar["height"]
+        assert gaps.evaluate_all("gaps => gaps.slice(1).map((g) => g.getAttribute('d'))") == [
+            "",
+            "",
+        ]
+        assert root.locator(".qkv-amount").first.text_content() == said
+        root.locator(".qkv-picture").focus()
+        still.keyboard.press("Home")
+        assert root.locator(".qkv-readout").text_content() == f"x: {said}, beyond the axis"
+        still.keyboard.press("ArrowRight")
+        assert root.locator(".qkv-readout").text_content() == "y: −0.5"
+
+
+def test_a_value_out_of_range_is_refused_in_a_sentence(still):
+    box = explore(towers, title="", hint="", height=[1, 3], labels={"height": "tower"})
+    root = mount(still, box.explorer)
+    number = root.locator(".qkv-kernel input")
+    assert (number.get_attribute("min"), number.get_attribute("max")) == ("1", "3")
+    before = root.evaluate(SNAPSHOT)
+    for wrong, said in (("2000000000", "2000000000"), ("-3", "−3"), ("1.5", "1.5")):
+        number.fill(wrong)
+        number.press("Enter")
+        still.wait_for_selector(f".qkv-note:has-text('not {said}.')")
+        shown = root.evaluate(SNAPSHOT)
+        assert shown["note"] == f"tower takes whole numbers from 1 to 3, not {said}."
+        assert (shown["values"], shown["panels"]) == (before["values"], before["panels"])
+    number.fill("2")
+    number.press("Enter")
+    still.wait_for_selector(".qkv-note:has-text('tower 2')")
+    compare(root.evaluate(SNAPSHOT), towers(2))

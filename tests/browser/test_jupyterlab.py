@@ -145,9 +145,8 @@ def test_an_explorer_lives_in_jupyterlab(jupyterlab):
     compare(moved, fn(**moved["values"]))
     assert moved["panels"] != before["panels"]
 
-    axis = next(
-        a for a in state["axes"] if isinstance(a["values"][-1], int) and a["values"][-1] is not True
-    )
+    axes = state["axes"]
+    axis = next(a for a in axes if isinstance(a["values"][-1], int) and a["values"][-1] is not True)
     number = root.locator(f".qkv-kernel input[data-axis={axis['name']}]")
     off_grid = next(n for n in range(2, 1000) if n not in axis["values"])
     number.fill(str(off_grid))
@@ -159,6 +158,16 @@ def test_an_explorer_lives_in_jupyterlab(jupyterlab):
     computed = root.evaluate(SNAPSHOT)
     assert computed["values"] == wanted
     compare(computed, fn(**wanted))
+    assert readouts(box)[axis["label"]] == str(off_grid)
+
+    number.fill("2000000000")
+    number.press("Enter")
+    root.locator(".qkv-note", has_text="whole numbers from").wait_for()
+    assert root.evaluate(SNAPSHOT)["panels"] == computed["panels"]
+    on_grid = by_keyboard(page, box, root, computed)  # the whole picture is on its sliders again
+    compare(on_grid, fn(**on_grid["values"]))
+    shown = {a["label"]: a["texts"][a["values"].index(on_grid["values"][a["name"]])] for a in axes}
+    assert readouts(box).items() <= shown.items()
     page.context.close()
 
 
@@ -211,6 +220,13 @@ def test_a_chapter_saved_in_jupyterlab_keeps_its_sliders(browser, jupyterlab, tm
 
     assert refresh(saved, "", write=True)
     assert saved.read_bytes() == path.read_bytes()
+
+
+def readouts(box):
+    """{label: the number that stands beside it} of every slider."""
+    sliders = box.locator(".qkv-controls .widget-slider")
+    labels = sliders.locator(".widget-label").all_text_contents()
+    return dict(zip(labels, sliders.locator(".widget-readout").all_text_contents(), strict=True))
 
 
 def by_keyboard(page, box, root, before):

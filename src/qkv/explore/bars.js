@@ -17,9 +17,10 @@ function plan(panel, width) {
   const numeric = panel.labels.every((text) => !Number.isNaN(Number(text.replace("−", "-"))));
   const slanted = long > slot - 2 && !numeric && slot >= 11;
   const every = slanted || long <= slot - 2 ? 1 : Math.ceil((long + 8) / slot);
+  const floor = TOP + HEIGHT + (low < 0 ? FONT : 0); // a number below zero stands under its bar
   const bottom = slanted ? long * 0.71 + 14 : FONT + 10;
-  return { n, left, slot, slanted, every, numbered, levels, low, high,
-    width: left + n * slot + (numbered ? 0 : 8), height: TOP + HEIGHT + bottom };
+  return { n, left, slot, slanted, every, numbered, levels, low, high, floor,
+    width: left + n * slot + (numbered ? 0 : 8), height: floor + bottom };
 }
 
 // Zero is always on the scale: a bar's height is its value.
@@ -35,12 +36,13 @@ function bar(p, text, i) {
   const middle = p.left + (i + 0.5) * p.slot;
   const rect = svg("rect", { x: middle - p.slot * 0.36, width: p.slot * 0.72, rx: Math.min(3, p.slot / 6) });
   const value = svg("text", { x: middle, class: "qkv-amount" });
-  const group = svg("g", { class: "qkv-bar", "data-label": text }, rect, value);
+  const gap = svg("path", { class: "qkv-break" });
+  const group = svg("g", { class: "qkv-bar", "data-label": text }, rect, gap, value);
   const place = p.slanted
-    ? { transform: `translate(${middle + 4},${TOP + HEIGHT + 12}) rotate(-45)`, "text-anchor": "end" }
-    : { x: middle, y: TOP + HEIGHT + FONT + 2, "text-anchor": "middle" };
+    ? { transform: `translate(${middle + 4},${p.floor + 12}) rotate(-45)`, "text-anchor": "end" }
+    : { x: middle, y: p.floor + FONT + 2, "text-anchor": "middle" };
   const name = label(i % p.every ? "" : text, place);
-  return { group, rect, value, name };
+  return { group, rect, gap, value, name, left: middle - p.slot * 0.36 };
 }
 
 function rules(p) {
@@ -60,24 +62,39 @@ function build(panel, p) {
   return { drawing, bars };
 }
 
+const isBeyond = (p, value) => value > p.high || value < p.low;
+
+// The two slanted strokes of a bar that is longer than drawn.
+function broken(p, left, value) {
+  const [width, rise] = [p.slot * 0.72 + 4, 5];
+  const y = yOf(p, value) + (value > p.high ? 12 : -12);
+  const stroke = (down) => `M${left - 2} ${y + down + rise / 2}l${width} ${-rise}`;
+  return `${stroke(-2)}${stroke(2)}`;
+}
+
 function paint(panel, p, bars) {
   const values = [...panel.arrays[0]];
   const write = p.numbered && fitting(values, p.slot);
-  bars.forEach(({ group, rect, value }, i) => {
+  bars.forEach(({ group, rect, gap, value, left }, i) => {
     const y = yOf(p, Number.isFinite(values[i]) ? values[i] : 0);
     const [top, bottom] = [Math.min(y, yOf(p, 0)), Math.max(y, yOf(p, 0))];
     group.dataset.value = exact(values[i]);
     set(rect, { y: top, height: bottom - top });
     set(value, { y: values[i] < 0 ? bottom + 12 : top - 6 });
-    const clipped = values[i] > p.high || values[i] < p.low || Number.isNaN(values[i]);
+    const beyond = isBeyond(p, values[i]);
+    set(gap, { d: beyond && Number.isFinite(values[i]) ? broken(p, left, values[i]) : "" });
+    const clipped = beyond || Number.isNaN(values[i]);
     value.textContent = write && !clipped ? write(values[i]) : clipped ? shown(values[i]) : "";
   });
 }
 
-const reading = (panel, i) => `${panel.labels[i]}: ${shown(panel.arrays[0][i])}`;
-
 export function bars(first, width, said, say) {
   const p = plan(first, width);
+  const reading = (next, i) => {
+    const value = next.arrays[0][i];
+    const more = isBeyond(p, value) ? `, ${said.beyond}` : "";
+    return `${next.labels[i]}: ${shown(value)}${more}`;
+  };
   const { drawing, bars: made } = build(first, p);
   let panel = first;
   const under = (event) => {

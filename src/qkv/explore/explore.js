@@ -98,6 +98,16 @@ function adopt(root, title) {
   }
 }
 
+// Off the grid a slider keeps its place, but its number is the one that is drawn. On the built page
+// nothing is off the grid.
+function readouts(root, texts) {
+  const controls = root.closest(".qkv-explore")?.querySelectorAll(".qkv-controls > *") ?? [];
+  texts.forEach((text, i) => {
+    const readout = controls[i]?.querySelector(".widget-readout");
+    if (readout) readout.textContent = text;
+  });
+}
+
 function render({ model, el }) {
   const [axes, said, title] = ["axes", "words", "title"].map((key) => model.get(key));
   const grid = html("div", { className: "qkv-panels" });
@@ -108,8 +118,9 @@ function render({ model, el }) {
 
   const places = () => axes.map((axis) => Number(model.get(`i_${axis.name}`)));
   const values = () => Object.fromEntries(axes.map((axis, i) => [axis.name, axis.values[places()[i]]]));
-  const text = (axis, value) => axis.texts[axis.values.indexOf(value)] ?? String(value);
-  const setting = (at) => axes.map((axis) => `${axis.label} ${text(axis, at[axis.name])}`).join(", ");
+  const text = (axis, value) => axis.texts[axis.values.indexOf(value)] ?? String(value).replace("-", "−");
+  const texts = (at) => axes.map((axis) => text(axis, at[axis.name]));
+  const setting = (at) => texts(at).map((value, i) => `${axes[i].label} ${value}`).join(", ");
 
   let shown = null;
   let panels = [];
@@ -135,6 +146,7 @@ function render({ model, el }) {
     shown = panelsAt(layout, bytes, 0);
     note.textContent = `${said.computed} ${setting(at)}`;
     root.dataset.values = JSON.stringify(at);
+    readouts(root, texts(at));
     draw();
   }, (text) => { note.textContent = text; });
   root.insertBefore(off.element, note);
@@ -144,6 +156,7 @@ function render({ model, el }) {
     shown = panelsAt(model.get("layout_of"), view(model.get("frames")), pointOf(axes, places()));
     root.dataset.values = JSON.stringify(values());
     off.follow(values());
+    readouts(root, texts(values()));
     draw();
   }
 

@@ -23,6 +23,7 @@ from qkv.explore.grid import (
     is_switch,
     text,
 )
+from qkv.explore.ranges import Ranges, checked_ranges, has_gap, refusal
 
 # Every word the reader sees that is neither a title nor a panel's own; labels= replaces them.
 WORDS = {
@@ -36,6 +37,9 @@ WORDS = {
     "largest": "largest",
     "kernel": "Off the grid: the kernel computes it",
     "computed": "Computed by the kernel at",
+    "whole": "{axis} takes whole numbers from {low} to {high}, not {value}.",
+    "number": "{axis} takes numbers from {low} to {high}, not {value}.",
+    "beyond": "beyond the axis",
     "unrun": "Sliders, “{title}”: run this cell in Jupyter to move them. "
     "In the book they move at once.",
 }
@@ -48,15 +52,18 @@ class Explorer(anywidget.AnyWidget):
     _css = sheet()
     title = traitlets.Unicode().tag(sync=True)
     source = traitlets.Unicode().tag(sync=True)  # module:function, for the tests that call it again
-    axes: traitlets.List[Any] = traitlets.List().tag(sync=True)  # name, label, values, texts
+    # Each with name, label, values, texts, and a range where there is more than the values.
+    axes: traitlets.List[Any] = traitlets.List().tag(sync=True)
     words = traitlets.Dict().tag(sync=True)
     follow = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
     following = traitlets.Bool(False).tag(sync=True)
     layout_of = traitlets.Dict().tag(sync=True)  # Frames.layout()
     frames = traitlets.Bytes(b"").tag(sync=True)
 
-    def __init__(self, fn: Function, grid: Grid, start: Mapping[str, Any], **traits: Any) -> None:
-        self._fn, self._grid = fn, grid
+    def __init__(
+        self, fn: Function, grid: Grid, ranges: Ranges, start: Mapping[str, Any], **traits: Any
+    ) -> None:
+        self._fn, self._grid, self._ranges = fn, grid, ranges
         packed = frames(fn, grid)
         # One trait an axis holds the place of its value; jslink binds a control to each.
         kinds = {name: traitlets.Bool if is_switch(grid[name]) else traitlets.Int for name in grid}
@@ -82,11 +89,9 @@ class Explorer(anywidget.AnyWidget):
         if message.get("type") != "compute":
             return
         asked = {"request": message["request"], "values": message["values"]}
-        for name, value in message["values"].items():
-            if isinstance(value, float) and all(isinstance(v, int) for v in self._grid[name]):
-                text = f"{name} takes whole numbers, not {value}."
-                self.send({"type": "error", "text": text, **asked})
-                return
+        if refused := refusal(message["values"], self._ranges, self._grid, self.words):
+            self.send({"type": "error", "text": refused, **asked})
+            return
         try:
             packed = Frames()
             packed.add(self._fn(**message["values"]))
@@ -119,6 +124,7 @@ def explore(
     labels: Mapping[str, str] | None = None,
     start: Mapping[str, Any] | None = None,
     follow: Follow | None = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
     **grid: Iterable[Any],
 ) -> ExplorerBox:
     """Sliders for every value of the grid, and a picture of what `fn` returns there.
@@ -133,6 +139,8 @@ def explore(
         labels: words for axes, panels and controls, where they differ from WORDS.
         start: the opening state; axes not named here open at their first value.
         follow: (axis, leader, {leader's value: axis's value}) adds a switch, off at first.
+        ranges: {axis: (lowest, highest)} that may be typed off the grid, both included; by
+            default the ends of the grid. Give no more than a reader's machine computes at once.
         grid: name=values; [False, True] becomes a tick box, all else a slider.
     Returns:
         A VBox of plain ipywidgets controls, linked in the browser to one Explorer.
@@ -141,9 +149,11 @@ def explore(
     """
     values = checked_grid(grid)
     said = {**WORDS, **(labels or {})}
+    allowed = checked_ranges(ranges or {}, values)
     view = Explorer(
         fn,
         values,
+        allowed,
         checked_start(start or {}, values),
         title=title,
         words=said,
@@ -154,6 +164,11 @@ def explore(
                 "label": said.get(name, name),
                 "values": choices,
                 "texts": [text(value, said) for value in choices],
+                **(
+                    {"range": list(allowed[name])}
+                    if name in allowed and has_gap(choices, *allowed[name])
+                    else {}
+                ),
             }
             for name, choices in values.items()
         ],

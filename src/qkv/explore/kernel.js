@@ -27,8 +27,9 @@ export function kernel(model, said, valuesNow, show, fail) {
   }
 
   for (const axis of model.get("axes")) {
-    if (!axis.values.every((value) => typeof value === "number")) continue;
-    const box = html("input", { type: "number", step: "any", onchange: ask });
+    if (!axis.range) continue; // no numbers, or none that the slider does not reach
+    const [min, max] = axis.range;
+    const box = html("input", { type: "number", step: "any", min, max, onchange: ask });
     // A notebook would take Enter for itself, and the box would never report a change.
     box.addEventListener("keydown", (event) => event.stopPropagation());
     box.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take the arrow keys
