@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tools import browser, build_book, check
+from tools import browser, build_book, check, failures
 from tools.check import Outcome, Step, chosen, counts, run_all, summarise
+from tools.check import pytest as pytest_step
+from tools.failures import Failure, kinship, nearest_first, needs
 
 CI = Path(__file__).parent.parent / ".ci" / "run"
 GOOD = Step("good", "a good step", ("-c", "print('fine')"))
@@ -83,6 +85,98 @@ def test_run_without_a_report_counts_as_failed() -> None:
     status, said = words(Step("unit", "unit", ("-c", "raise SystemExit(4)", "pytest")))
     assert status == 1
     assert said.endswith("\n0 passed, 1 failed\n")
+
+
+def a_run_that_fails(folder: Path) -> Step:
+    """A real run of pytest: two files fail, and two tests are skipped."""
+    (folder / "test_attention.py").write_text(
+        "import pytest\n"
+        "def test_sum():\n    rows = [1, 2]\n    assert sum(rows) == 1, 'rows must sum to 1'\n"
+        "def test_order(): assert [] == [1]\n"
+        "@pytest.mark.skip(reason='there is no GPU')\ndef test_gpu(): pass\n"
+        "@pytest.mark.skip(reason='there is no GPU')\ndef test_gpus(): pass\n"
+    )
+    (folder / "test_translate.py").write_text("def test_far(): assert 'the farthest' == ''\n")
+    return Step("unit", "unit tests", pytest_step("--rootdir", str(folder), str(folder)))
+
+
+def test_failures_are_counted_by_file_and_the_nearest_is_shown_in_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = ["src/qkv/numpy/attention/softmax.py"]
+    monkeypatch.setattr(check, "changed_files", lambda: changed)
+    status, said = words(a_run_that_fails(tmp_path))
+    assert status == 1
+    assert "3 failed in 2 files, the nearest first:" in said
+    counted = [line.split() for line in said.splitlines() if line.endswith(".py")]
+    assert counted == [["2", "test_attention.py"], ["1", "test_translate.py"]]
+    assert "rows must sum to 1" in said
+    assert "rows = [1, 2]" in said, "in full, with its code"
+    assert "the farthest" not in said
+    begin = "begin with test_attention.py, test_sum"
+    assert said.count(begin) == 2, "before the failure, and below the table where the eye ends"
+    assert said.index("unit tests: 2 skipped: there is no GPU") < said.rindex(begin)
+    assert said.endswith("\n0 passed, 3 failed, 2 skipped\n")
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "tests"
+    folder.mkdir()
+    (folder / "test_broken.py").write_text("import no_such_module\n")
+    _, said = words(Step("unit", "unit", pytest_step("--rootdir", str(tmp_path), str(folder))))
+    assert "     1  tests/test_broken.py\n" in said
+    assert "No module named 'no_such_module'" in said
+
+
+def test_an_old_report_says_nothing_of_a_run_that_wrote_none(tmp_path: Path) -> None:
+    words(a_run_that_fails(tmp_path))
+    status, said = words(Step("unit", "unit", ("-c", "print('no report'); exit(4)", "pytest")))
+    assert status == 1
+    assert "no report" in said
+    assert "nearest" not in said
+    assert "skipped" not in said.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("changed", "nearest"),
+    [
+        ("src/qkv/numpy/attention/softmax.py", "tests/test_attention.py"),
+        ("src/qkv/torch/masks.py", "tests/test_masks.py"),
+        ("src/qkv/explore/masks.py", "tests/test_explore_masks.py"),
+        ("src/qkv/translator/__init__.py", "tests/test_translator.py"),
+        ("tests/test_onnx.py", "tests/test_onnx.py"),
+        ("book/index.md", "tests/test_explore.py"),
+        (None, "tests/test_explore.py"),
+    ],
+)
+def test_the_nearest_has_the_name_of_what_changed_or_needs_least(
+    changed: str | None, nearest: str
+) -> None:
+    names = ("translator", "onnx", "masks", "explore_masks", "explore", "attention_gradients")
+    found = [Failure(f"tests/test_{name}.py", "test_a", "") for name in (*names, "attention")]
+    assert nearest_first(found, [changed] if changed else [])[0] == (nearest, 1)
+
+
+def test_what_is_built_on_less_needs_less() -> None:
+    """One room before both, and both before what stands on them."""
+    order = ("explore_masks", "masks", "translator", "translate")
+    counts = [needs(f"tests/test_{name}.py") for name in order]
+    assert counts == sorted(set(counts))
+    assert needs("chapters/05_masks.ipynb") == needs("tests/no_such_file.py") == 0
+    assert kinship("tests/test_mask.py", "src/qkv/numpy/masks.py") == 0
+
+
+def test_where_git_cannot_tell_nothing_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failures, "ROOT", tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert failures.changed_files() == []
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    (tmp_path / "new.py").touch()
+    assert failures.changed_files() == ["new.py"]
+    monkeypatch.setenv("PATH", "")
+    assert failures.changed_files() == []
 
 
 def test_steps_are_chosen_by_name() -> None:

@@ -4,8 +4,8 @@
     python tools/check.py --only lint,unit    some
     python tools/check.py --only live         every chapter's cells in a browser: `make test-live`
 
-A failed step does not stop the others. Each one's words are kept in _build/check/, and shown when
-it fails.
+A failed step does not stop the others. Each one's words are kept in _build/check/. When tests fail,
+they are counted by file, and the nearest is shown in full: tools/failures.py says which that is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -27,6 +27,7 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tools.browser import HOW_TO, find_browser
+from tools.failures import changed_files, failures, nearest_first, skip_reasons
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "_build" / "check"
@@ -60,10 +61,12 @@ class Outcome:
     skipped: int = 0
     seconds: float = 0.0
     remark: str = ""
+    notes: tuple[str, ...] = ()  # where to begin, and why tests were skipped
 
 
 def pytest(*arguments: str) -> tuple[str, ...]:
-    return ("-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments)
+    plain = ("-q", "-p", "no:cacheprovider", "-o", "junit_family=xunit1")  # this one names files
+    return ("-m", "pytest", *plain, *arguments)
 
 
 NOTEBOOKS = ("--nbval", "--nbval-current-env", "chapters")
@@ -141,17 +144,50 @@ def run_all(steps: Sequence[Step], console: Console) -> Iterator[Outcome]:
         with console.status(label) if console.is_terminal else nullcontext():
             outcome = run(step, browser)
         console.print(f"{label}: {outcome.state}, {outcome.seconds:.1f} s", markup=False)
-        if outcome.state == "failed" and not outcome.remark:
-            show_log(step, console)
+        if not outcome.remark:
+            notes = skip_notes(step)
+            if outcome.state == "failed":
+                notes += show_nearest(step, console) or show_log(step, console)
+            outcome = replace(outcome, notes=notes)
         yield outcome
 
 
-def show_log(step: Step, console: Console) -> None:
-    path = LOGS / f"{step.name}.log"
+def skip_notes(step: Step) -> tuple[str, ...]:
+    report = LOGS / f"{step.name}.xml"
+    reasons = skip_reasons(report) if step.is_pytest and report.exists() else {}
+    return tuple(f"{number} skipped: {reason}" for reason, number in sorted(reasons.items()))
+
+
+def show_nearest(step: Step, console: Console) -> tuple[str, ...]:
+    """Failures counted by file, and the first of the nearest file; nothing if no test failed."""
+    report = LOGS / f"{step.name}.xml"
+    found = failures(report) if step.is_pytest and report.exists() else []
+    if not found:
+        return ()
+    files = nearest_first(found, changed_files())
+    first = next(failure for failure in found if failure.file == files[0][0])
+    many = f"{len(files)} files, the nearest first" if len(files) > 1 else "one file"
+    console.print(f"{len(found)} failed in {many}:", highlight=False)
+    for file, number in files:
+        console.print(f"{number:6}  {file}", markup=False, highlight=False)
+    begin = f"begin with {first.file}, {first.test}"
+    for text in (f"\n{begin}:\n", first.words, f"\nThe others: {log_of(step)}"):
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+    return (begin,)
+
+
+def log_of(step: Step) -> Path:
+    return (LOGS / f"{step.name}.log").relative_to(ROOT)
+
+
+def show_log(step: Step, console: Console) -> tuple[str, ...]:
+    """The last of a step's words, where no test can be named."""
+    path = ROOT / log_of(step)
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     if len(lines) > SHOWN:
-        console.print(f"(the last {SHOWN} of {len(lines)} lines; all: {path.relative_to(ROOT)})")
+        console.print(f"(the last {SHOWN} of {len(lines)} lines; all: {log_of(step)})")
     console.print("\n".join(lines[-SHOWN:]), markup=False, highlight=False, soft_wrap=True)
+    return ()
 
 
 def summarise(outcomes: Sequence[Outcome], console: Console) -> int:
@@ -165,6 +201,8 @@ def summarise(outcomes: Sequence[Outcome], console: Console) -> int:
         table.add_row(outcome.step.title, f"[{style}]{state}[/]", *map(str, numbers))
     console.print(table)
     for outcome in outcomes:
+        for note in outcome.notes:
+            console.print(f"{outcome.step.title}: {note}", markup=False, highlight=False)
         if outcome.remark:
             console.print(f"{outcome.step.title}: {outcome.remark}.", style="bold")
             console.print(HOW_TO if outcome.remark == NO_BROWSER else "See the build above.")
