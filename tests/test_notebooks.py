@@ -77,7 +77,11 @@ def toy_cells() -> list[Any]:
         code_cell(1, "import numpy as np", []),
         code_cell(2, "assert 1 + 1 == 2", [], tags=["covers-000-1"]),
         code_cell(3, "draw()", [], mystnb={"image": {"alt": "A line that rises."}}),
-        code_cell(4, "toy_explorer()", [result(4, "Sliders, “toy”", **view)]),
+        code_cell(
+            4,
+            "explore(toys.fills, n=[1, 2])\nassert toys.fills(n=1)",
+            [result(4, "Sliders, “toy”", **view)],
+        ),
         code_cell(5, "import torch\nprint(1)", [new_output("stream", name="stdout", text="1\n")]),
     ]
     cells[2].outputs = [new_output("display_data", {"image/png": "iVBORw0KGgo=\n"}, metadata={})]
@@ -202,6 +206,10 @@ FAULTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
         "expected none as set-up cell for Colab",
     ),
     "hidden from the page": (set_metadata(4, tags=["remove-cell"]), "unknown tag remove-cell"),
+    "explorer not asserted": (
+        set_source(3, "explore(toys.fills, n=[1, 2])\ntoys.fills(n=1)"),
+        "toy-04: no cell asserts what toys.fills returns",
+    ),
     "no explorer": (
         lambda cells: cells[3].outputs[0].data.pop(VIEW),
         "no explorer",

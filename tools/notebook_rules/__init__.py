@@ -32,6 +32,7 @@ RULES: tuple[Callable[[Chapter], Iterable[str]], ...] = (
     teaching.has_exercises,
     teaching.solutions_folded,
     teaching.has_explorer,
+    teaching.explorers_asserted,
 )
 
 

@@ -46,13 +46,21 @@ def asserts(cell: Any) -> bool:
 
 def checked(cell: Any) -> list[str]:
     """The exercises that the cell hands to `check`."""
-    calls = [node for node in ast.walk(tree(cell)) if isinstance(node, ast.Call)]
     return [
         call.args[0].value
-        for call in calls
-        if isinstance(call.func, ast.Name) and call.func.id == "check" and call.args
-        if isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, str)
+        for call in calls(cell).get("check", [])
+        if call.args and isinstance(call.args[0], ast.Constant)
+        if isinstance(call.args[0].value, str)
     ]
+
+
+def calls(cell: Any) -> dict[str, list[ast.Call]]:
+    """What the cell calls, by its name as written: `check`, `explorers.fills`."""
+    found: dict[str, list[ast.Call]] = {}
+    for node in ast.walk(tree(cell)):
+        if isinstance(node, ast.Call):
+            found.setdefault(ast.unparse(node.func), []).append(node)
+    return found
 
 
 def plain_texts(cell: Any) -> list[str]:

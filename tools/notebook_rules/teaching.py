@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +11,7 @@ from tools.colab import HIDDEN, is_setup
 from tools.notebook_rules.chapter import (
     Chapter,
     asserts,
+    calls,
     checked,
     plain_texts,
     shows_explorer,
@@ -77,6 +79,15 @@ def solutions_folded(chapter: Chapter) -> Iterator[str]:
         hidden = cell.metadata.get("jupyter", {}).get("source_hidden", False)
         if "solution" in tags(cell) and not ("hide-cell" in tags(cell) and hidden):
             yield f"{cell.id}: a solution in plain sight: tag hide-cell, jupyter.source_hidden"
+
+
+def explorers_asserted(chapter: Chapter) -> Iterator[str]:
+    """nbval compares no picture of a widget: what its function returns is asserted beside it."""
+    proved = {call for cell in chapter.code if asserts(cell) for call in calls(cell)}
+    for cell in chapter.code:
+        for call in calls(cell).get("explore", []):
+            if call.args and ast.unparse(call.args[0]) not in proved:
+                yield f"{cell.id}: no cell asserts what {ast.unparse(call.args[0])} returns"
 
 
 def has_explorer(chapter: Chapter) -> Iterator[str]:
