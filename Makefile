@@ -57,7 +57,9 @@ bench: tester
 
 clean:
 	rm -rf _build node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis build
-	find src tests tools book chapters benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf .ipynb_checkpoints
+	find src tests tools book chapters benchmarks -name __pycache__ -prune -exec rm -rf {} + \
+	  -o -name '.*_cache' -prune -exec rm -rf {} + -o -name .ipynb_checkpoints -prune -exec rm -rf {} +
 
 python:
 	@command -v $(PYTHON) >/dev/null || { \

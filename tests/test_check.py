@@ -247,3 +247,100 @@ def test_failed_build_leaves_the_old_book(
     monkeypatch.setattr("subprocess.call", jupyter_book)
     assert build_book.build(book, part) == status
     assert (book / "index.html").read_text() == ("old" if status else "new")
+
+
+@pytest.fixture
+def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with every input, in which a build writes one page of them."""
+    for name in build_book.INPUTS:
+        place = tmp_path / name if "." in name else tmp_path / name / "deep" / "file"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("1")
+    monkeypatch.setattr(build_book, "ROOT", tmp_path)
+    monkeypatch.setattr(build_book, "inputs_digest", lambda: INPUTS_DIGEST(tmp_path))
+
+    def jupyter_book(command: list[str], **_: object) -> int:
+        new = Path(command[-1]) / "_build" / "html"
+        new.mkdir(parents=True)
+        (new / "index.html").write_text("a page")
+        return 0
+
+    monkeypatch.setattr("subprocess.call", jupyter_book)
+    return tmp_path
+
+
+INPUTS_DIGEST = build_book.inputs_digest
+
+
+def builds(folder: Path, capsys: pytest.CaptureFixture[str], always: bool = False) -> bool:
+    """Whether a call builds the book, or finds that nothing has changed."""
+    html = folder / "_build" / "html"
+    assert build_book.build(html, folder / "_build" / "part", always) == 0
+    assert (html / "index.html").read_text() == "a page"
+    return "Building" in capsys.readouterr().out
+
+
+def test_a_book_is_built_once(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert builds(book, capsys)
+    assert not builds(book, capsys)
+    assert builds(book, capsys, always=True)
+    assert not builds(book, capsys)
+    for folder in ("chapters/.ipynb_checkpoints", "src/deep/__pycache__"):
+        (book / folder).mkdir()
+        (book / folder / "file").touch()
+    assert not builds(book, capsys), "tools keep those for themselves"
+
+
+@pytest.mark.parametrize("name", build_book.INPUTS)
+def test_every_input_builds_the_book_anew(
+    name: str, book: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert builds(book, capsys)
+    place = book / name
+    (place if place.is_file() else place / "deep" / "file").write_text("2")
+    assert builds(book, capsys)
+    assert not builds(book, capsys)
+    if place.is_dir():
+        (place / "new").write_text("")
+        assert builds(book, capsys)
+        (place / "new").rename(place / "newer")
+        assert builds(book, capsys)
+
+
+def test_what_else_may_change_builds_the_book_anew(
+    book: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    html = book / "_build" / "html"
+    changes = (
+        lambda: monkeypatch.setenv("QKV_REPOSITORY", "https://github.com/a/b"),
+        lambda: monkeypatch.setattr("sys.version", "3.99"),
+        lambda: monkeypatch.setattr("importlib.metadata.distributions", list),
+        lambda: (html / "index.html").write_text("edited by hand"),
+        lambda: (html / "index.html").unlink(),
+        lambda: (html / "more.html").touch(),
+        lambda: html.with_name("built.json").write_text("half of i"),
+        lambda: html.with_name("built.json").unlink(),
+    )
+    assert builds(book, capsys)
+    for change in changes:
+        change()
+        assert builds(book, capsys)
+        assert not builds(book, capsys)
+
+
+def test_clean_leaves_no_cache_of_any_tool(tmp_path: Path) -> None:
+    """And nothing else: what a writer has made stays."""
+    (tmp_path / "Makefile").write_bytes((CI.parent.parent / "Makefile").read_bytes())
+    names = ("src", "tests", "tools", "book", "chapters", "benchmarks", ".venv")
+    for folder in (*(tmp_path / name for name in names), tmp_path / "src" / "qkv"):
+        folder.mkdir()
+        (folder / "kept").touch()
+        for cache in ("__pycache__", ".ruff_cache", ".mypy_cache", ".ipynb_checkpoints"):
+            (folder / cache / "inner").mkdir(parents=True)
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    subprocess.run(["make", "clean"], cwd=tmp_path, check=True, capture_output=True)
+    left = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_dir()}
+    outside = {path for path in left if path.parts[0] != ".venv"}
+    assert outside == {Path(name) for name in (*names, "src/qkv") if name != ".venv"}
+    assert (tmp_path / ".venv" / "__pycache__").is_dir()
+    assert (tmp_path / "src" / "qkv" / "kept").is_file()
