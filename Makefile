@@ -38,7 +38,7 @@ serve: reader
 	@$(SERVE)
 
 test: tester
-	@$(RUN) tools/frontend.py
+	@$(RUN) tools/frontend.py --dev
 	@$(RUN) tools/check.py
 
 test-live: tester

@@ -60,6 +60,16 @@ def test_second_call_asks_nothing(tmp_path: Path, calls: list[str]) -> None:
     assert [path.name for path in (tmp_path / "node_modules").iterdir()] == ["toy"]
 
 
+def test_what_only_tests_need_comes_when_asked_for(tmp_path: Path, calls: list[str]) -> None:
+    wanted = json.loads((tmp_path / "package.json").read_text())
+    wanted |= {"dependencies": {}, "devDependencies": wanted["dependencies"]}
+    (tmp_path / "package.json").write_text(json.dumps(wanted))
+    fetch_all(tmp_path)
+    assert calls == []
+    fetch_all(tmp_path, dev=True)
+    assert calls == ["toy@1.0.0"]
+
+
 def test_other_file_is_refused_and_the_old_one_stays(tmp_path: Path, calls: list[str]) -> None:
     fetch_all(tmp_path)
     write(tmp_path, "sha512-AAAA", version="1.0.1")
@@ -99,4 +109,4 @@ def test_no_network_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_every_package_has_a_checksum() -> None:
     wanted = json.loads((frontend.ROOT / "package.json").read_text())
-    assert wanted["integrity"].keys() == wanted["dependencies"].keys()
+    assert wanted["integrity"].keys() == (wanted["dependencies"] | wanted["devDependencies"]).keys()

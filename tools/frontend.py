@@ -1,11 +1,15 @@
 """Fetch the front-end code that package.json names, check it, and unpack it into node_modules/.
 
+    python tools/frontend.py          what the book needs
+    python tools/frontend.py --dev    and what its tests need
+
 Nothing is asked of the network when every package is there at its version. A package is unpacked
 beside its place and moved in whole, so a fetch that breaks off leaves nothing behind.
 """
 
 from __future__ import annotations
 
+import argparse
 import base64
 import hashlib
 import json
@@ -24,10 +28,11 @@ class FrontendError(Exception):
     """A reason to stop, in words for the reader."""
 
 
-def fetch_all(root: Path = ROOT) -> None:
-    """Bring node_modules/ to what package.json says."""
+def fetch_all(root: Path = ROOT, *, dev: bool = False) -> None:
+    """Bring node_modules/ to what package.json says; `dev` adds its devDependencies."""
     wanted = json.loads((root / "package.json").read_text(encoding="utf-8"))
-    for name, version in wanted["dependencies"].items():
+    packages = wanted["dependencies"] | (wanted.get("devDependencies", {}) if dev else {})
+    for name, version in packages.items():
         integrity = wanted["integrity"].get(name)
         if not integrity:
             raise FrontendError(f"package.json gives no integrity for {name}.")
@@ -102,8 +107,10 @@ def unpack(tar: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description="Fetch and check the front-end code of the book.")
+    parser.add_argument("--dev", action="store_true", help="and what the tests need")
     try:
-        fetch_all()
+        fetch_all(dev=parser.parse_args().dev)
     except FrontendError as error:
         print(error, file=sys.stderr)
         return 1
