@@ -124,6 +124,40 @@ def test_the_dark_theme_turns_the_scale_round(explorers):
         explorer.check(explorer.start(), dark=True)
 
 
+# Contrast (WCAG 2.2) of each number in a cell with the cell, where that is a plain colour.
+ON_CELLS = """(root) => {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
+  const pen = canvas.getContext("2d", { willReadFrequently: true });
+  const luminance = (colour) => {
+    pen.fillStyle = colour;
+    pen.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3).map((x) => x / 255)
+      .map((x) => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const fill = (element) => getComputedStyle(element).fill;
+  return [...root.querySelectorAll(".qkv-cell:not(.qkv-hatched)")]
+    .filter((cell) => cell.textContent).map((cell) => {
+      const [low, high] = [cell.firstChild, cell.lastChild].map(fill).map(luminance)
+        .sort((a, b) => a - b);
+      return [(high + 0.05) / (low + 0.05), cell.textContent];
+    });
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_numbers_in_cells_have_contrast(explorers, theme):
+    seen = []
+    for explorer in explorers(color_scheme=theme):
+        for axis in explorer.axes:
+            for place in range(len(axis["values"])):
+                explorer.move({**explorer.start(), axis["name"]: place})
+                seen += explorer.root.evaluate(ON_CELLS)
+    assert len(seen) > 1000
+    pale = [one for one in seen if one[0] < 4.5]
+    assert not pale, min(pale)
+
+
 def test_from_a_file(still, book):
     path = pages_of(book)[0]
     problems = []
