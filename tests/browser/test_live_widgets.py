@@ -106,6 +106,10 @@ def test_an_explorer_lives(readers: Callable[..., Reader], live_server: Server) 
         handle.press(key)
     by_key = moved(root, dragged)
     compare(by_key, fn(**by_key["values"]))
+    slid = next(a for a in state["axes"] if not all(type(v) is bool for v in a["values"]))
+    said = slid["texts"][slid["values"].index(by_key["values"][slid["name"]])]
+    expect(handle).to_have_attribute("aria-label", slid["label"])
+    expect(handle).to_have_attribute("aria-valuetext", said)
 
     axis = next(a for a in state["axes"] if any(type(v) is int for v in a["values"]))
     off_grid = next(i for i in range(2, 1000) if i not in axis["values"])

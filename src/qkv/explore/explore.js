@@ -88,6 +88,21 @@ function write(model, key, value) {
   model.save_changes();
 }
 
+// Jupyter's slider has no name to the ear, and says the place of its value instead of the value.
+function voice(slider) {
+  const handle = slider.querySelector(".noUi-handle");
+  const [name, readout] = [".widget-label", ".widget-readout"].map((part) => slider.querySelector(part));
+  if (handle.hasAttribute("aria-label")) return;
+  const say = () => {
+    const text = readout.textContent;
+    if (handle.getAttribute("aria-valuetext") !== text) handle.setAttribute("aria-valuetext", text);
+  };
+  handle.setAttribute("aria-label", name.textContent);
+  new MutationObserver(say).observe(slider,
+    { subtree: true, childList: true, characterData: true, attributeFilter: ["aria-valuetext"] });
+  say();
+}
+
 // Once on the page, the box of controls and picture is one group with one name.
 function adopt(root, title) {
   const box = root.closest(".qkv-explore") ?? root;
@@ -96,6 +111,7 @@ function adopt(root, title) {
   for (const handle of box.querySelectorAll(".noUi-handle, input")) {
     handle.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take the arrow keys
   }
+  for (const slider of box.querySelectorAll(".widget-slider:has(.noUi-handle)")) voice(slider);
 }
 
 // Off the grid a slider keeps its place, but its number is the one that is drawn. On the built page
