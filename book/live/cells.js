@@ -87,6 +87,8 @@ class Cell {
       this.asked(this, value);
     });
     this.editor = this.element.querySelector(".CodeMirror").CodeMirror;
+    // CodeMirror gives its field a name, and no role that may have one.
+    Object.assign(this.editor.getInputField(), { role: "textbox", ariaMultiLine: "true" });
     this.editor.addKeyMap({
       "Shift-Enter": this.run, "Ctrl-Enter": this.run, "Cmd-Enter": this.run,
       "Tab": "insertSoftTab", "Shift-Tab": false, // the way out backwards, as Escape is the one forwards
