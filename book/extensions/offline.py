@@ -50,10 +50,6 @@ QUIET_LINKS = {
     "search",
 }
 
-WITHOUT_EXCERPTS = (
-    'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
-)
-
 
 class Loads(HTMLParser):
     """Collects the outside addresses that a page loads by itself."""
@@ -119,14 +115,7 @@ def guard(app: Sphinx, error: Exception | None) -> None:
         raise ExtensionError("The book must ask no other host for anything:\n" + "\n".join(found))
 
 
-def search_from_disk(app: Sphinx, page: str, *_: Any) -> None:
-    """Search without excerpts where a browser forbids reading other pages: on file addresses."""
-    if page == "search":
-        app.add_js_file(None, body=WITHOUT_EXCERPTS)
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.connect("html-page-context", search_from_disk)
     # Last of all: after every extension has copied its files into the book.
     app.connect("build-finished", guard, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

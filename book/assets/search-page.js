@@ -1,0 +1,40 @@
+// Mends two things in Sphinx's search page (searchtools.js, which holds Search).
+{
+  const MARKS = "sphinx_highlight_terms"; // where the next page looks for words to mark
+  const UNREAD = ".headerlink, script, style, noscript, button, .katex-html, annotation, .qkv-live-bar";
+
+  // A formula in a line of text: KaTeX's MathML, written as one would type it.
+  const WRITTEN = {
+    msub: (base, low) => `${base}_${low}`,
+    msup: (base, high) => `${base}^${high}`,
+    msubsup: (base, low, high) => `${base}_${low}^${high}`,
+    mfrac: (over, under) => `${over}/${under}`,
+    msqrt: (...parts) => `√${parts.join("")}`,
+  };
+
+  function written(node) {
+    if (!node.children.length) return node.textContent;
+    const parts = [...node.children].map(written);
+    return WRITTEN[node.localName]?.(...parts) ?? parts.join("");
+  }
+
+  // What an excerpt is cut from: the text alone, not the page's buttons.
+  Search.htmlToText = (html, anchor) => {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    page.querySelectorAll(UNREAD).forEach((part) => part.remove());
+    for (const formula of page.querySelectorAll("math")) formula.replaceWith(written(formula));
+    const text = page.querySelector("article");
+    return (anchor && text.querySelector(anchor) || text).textContent;
+  };
+
+  // Sphinx leaves the words for whichever page opens next; here, for the result that is chosen.
+  const perform = Search.query;
+  Search.query = (query) => {
+    perform(query);
+    const words = localStorage.getItem(MARKS);
+    localStorage.removeItem(MARKS);
+    Search.output.addEventListener("click", ({ target }) => {
+      if (target.closest("a")) localStorage.setItem(MARKS, words);
+    });
+  };
+}
