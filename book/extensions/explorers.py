@@ -7,6 +7,7 @@ stands in for a kernel, and their style. Other pages get nothing.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.logging import getLogger
+from stills import still
 
 from qkv.explore.bundle import light, script, sheet
 from qkv.explore.stored import STATE, VIEW, cells_without_state, explorers_in, part_of
@@ -23,6 +25,7 @@ ASSETS = Path(__file__).parents[1] / "assets"
 FILES = {"explorers.js": (script, "explore-host.js"), "explorers.css": (sheet, "explore-host.css")}
 EMBEDDED = "qkv-embedded"
 LOGGER = getLogger(__name__)
+SHOWN = re.compile(rf'<script type="{re.escape(VIEW)}">(.*?)</script>', re.DOTALL)
 
 
 class ExplorerDirective(SphinxDirective):
@@ -58,7 +61,7 @@ def embedded(notebook: dict[str, Any], model_id: str) -> str:
         f'<script type="{kind}">{json.dumps(value).replace("</", chr(60) + chr(92) + "/")}</script>'
         for kind, value in ((STATE, state), (VIEW, view))
     )
-    return f'<div class="{EMBEDDED}">{scripts}</div>'
+    return f'<div class="{EMBEDDED}">{scripts}{still(state["state"], model_id)}</div>'
 
 
 def check_state(app: Sphinx, page: str, source: list[str]) -> None:
@@ -81,12 +84,16 @@ def write_files(app: Sphinx) -> None:
 
 
 def add_files(app: Sphinx, page: str, _: str, context: dict[str, Any], __: object) -> None:
-    """Only where there is an explorer."""
-    stored = any(
-        getattr(file, "attributes", {}).get("type") == STATE
-        for file in context.get("script_files", [])
-    )
-    if stored or EMBEDDED in app.env.metadata.get(page, {}):
+    """Only where there is an explorer; and its opening state, for who has no JavaScript."""
+    attributes = [getattr(file, "attributes", {}) for file in context.get("script_files", [])]
+    stored = next((a["body"] for a in attributes if a.get("type") == STATE), None)
+    if stored is not None:
+        models = json.loads(stored)["state"]
+        context["body"] = SHOWN.sub(
+            lambda match: match[0] + still(models, json.loads(match[1])["model_id"]),
+            context["body"],
+        )
+    if stored is not None or EMBEDDED in app.env.metadata.get(page, {}):
         app.add_js_file("explorers.js", loading_method="defer")
         app.add_css_file("explorers.css")
 

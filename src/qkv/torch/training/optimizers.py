@@ -115,7 +115,7 @@ class Adam:
                 means[long] = torch.empty_like(parameter).copy_(value).detach()
             self.optimizer.state[parameter] = means
 
-    def _always(self, state: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
+    def _always(self, state: Mapping[str, Tensor | NDArray[Any]]) -> dict[str, tuple[int, ...]]:
         """The shapes of what stands in every state: all but a "step.NAME"."""
         return {
             name: tuple(value.shape)
