@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
+from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from qkv.explore import Bars, Heatmap
+from qkv.explore.stored import VIEW
 from tests.browser.axe import violations
 from tests.browser.live import Reader, until
 from tests.browser.test_pages import PHONE, built_pages
+from tests.explorers import CHAPTERS, explorers_in_chapter, function_of
 from tests.live_server import Server
 
 WIDE: ViewportSize = {"width": 1280, "height": 900}
@@ -81,3 +89,111 @@ def test_axe_finds_nothing_in_a_live_chapter(
     live.run(second, "1 / 0", state="error")
     found = everywhere(live.page)
     assert not found, "\n".join(found)
+
+
+DRAWERS = ".bd-sidebar-primary, .bd-sidebar-secondary"
+
+
+@pytest.mark.parametrize("width", [375, 1000])
+def test_the_keyboard_does_not_enter_a_closed_drawer(still: Page, width: int) -> None:
+    still.set_viewport_size({"width": width, "height": 800})
+    still.goto("chapters/05_masks.html")
+    stops = still.locator(DRAWERS).locator("a, button, input, [tabindex='0']")
+    reached = """(all) => all.filter((e) => e.checkVisibility({ visibilityProperty: true })
+      && (e.getBoundingClientRect().right <= 0 || e.getBoundingClientRect().left >= innerWidth))
+      .map((e) => e.textContent.trim())"""
+    assert stops.count() > 20
+    assert stops.evaluate_all(reached) == []
+    still.locator("button.secondary-toggle:visible").click()
+    expect(still.locator(".bd-sidebar-secondary a").first).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("name", ["search.html", "chapters/05_masks.html"])
+def test_the_skip_link_leads_past_the_toolbar(still: Page, name: str) -> None:
+    still.goto(name)
+    still.locator("#pst-skip-link a").focus()
+    still.keyboard.press("Enter")
+    still.keyboard.press("Tab")
+    focused = still.locator("*:focus")
+    assert focused.evaluate("e => !!e.closest('#qkv-text')")
+
+
+def colours_of(picture: bytes) -> list[tuple[int, tuple[int, ...]]]:
+    """(pixels, colour) of a screenshot's colours that are more than soft edges."""
+    image = Image.open(BytesIO(picture)).convert("RGB")
+    found = image.getcolors(image.width * image.height) or []
+    return [(count, colour) for count, colour in found if count > 50]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_forced_colours_leave_sliders_and_icons_to_be_seen(still: Page, theme: Any) -> None:
+    still.emulate_media(forced_colors="active", color_scheme=theme)
+    still.goto("book/index.html")
+    still.locator(".qkv-explorer [data-panel]").first.wait_for()
+    slider = still.locator(".qkv-slider input[type=range]").first
+    # The card, the track before the thumb, and the track behind it.
+    assert len(colours_of(slider.screenshot())) >= 3
+    for icon in still.locator(".article-header-buttons .fa-solid:visible").all():
+        assert len(colours_of(icon.screenshot(animations="disabled"))) >= 2
+
+
+def test_on_paper_the_dark_theme_is_light(still: Page) -> None:
+    still.emulate_media(color_scheme="dark")
+    still.goto("chapters/05_masks.html")
+    root = still.locator("html")
+    expect(root).to_have_attribute("data-theme", "dark")
+    still.emulate_media(media="print", color_scheme="dark")
+    expect(root).to_have_attribute("data-theme", "light")
+    paper, ink = still.locator("article p").first.evaluate(
+        "(e) => [getComputedStyle(document.body).backgroundColor, getComputedStyle(e).color]"
+    )
+    assert paper == "rgb(255, 255, 255)"
+    assert max(map(int, re.findall(r"\d+", ink))) < 80
+    still.emulate_media(media="screen", color_scheme="dark")
+    expect(root).to_have_attribute("data-theme", "dark")
+    still.evaluate(
+        """() => addEventListener("beforeprint", () => {
+          window.printed = document.documentElement.dataset.theme; })"""
+    )
+    still.pdf()
+    assert still.evaluate("window.printed") == "light"
+    expect(root).to_have_attribute("data-theme", "dark")
+
+
+def test_without_scripts_an_explorer_says_how_it_opens(browser: Browser, book_url: str) -> None:
+    context = browser.new_context(base_url=book_url, java_script_enabled=False)
+    page = context.new_page()
+    seen = 0
+    for name in built_pages():
+        page.goto(name)
+        stills = page.locator(".qkv-still")
+        assert stills.count() == page.content().count(f'type="{VIEW}"')
+        texts = {text.split(".")[0].strip(): text for text in stills.all_text_contents()}
+        for notebook in CHAPTERS:
+            for state in explorers_in_chapter(notebook):
+                if (text := texts.get(state["title"])) is not None:
+                    seen += 1
+                    says_the_opening(text, state)
+    context.close()
+    assert seen >= len(CHAPTERS)
+
+
+def says_the_opening(text: str, state: dict[str, Any]) -> None:
+    """Each axis with its value, each text, and each number of bars and heat maps."""
+    values = {a["name"]: a["values"][int(state[f"i_{a['name']}"])] for a in state["axes"]}
+    for axis in state["axes"]:
+        shown = axis["texts"][axis["values"].index(values[axis["name"]])]
+        assert f"{axis['label']} {shown}" in text
+    for panel in function_of(state["source"])(**values).values():
+        if isinstance(panel, str):
+            assert panel in text
+        elif isinstance(panel, Bars):
+            for label, value in zip(panel.labels, panel.values, strict=True):
+                assert f"{label}{np.float16(value):.2f}".replace("-", "−") in text
+        elif isinstance(panel, Heatmap) and panel.colours != "mask":
+            heads = panel.values.reshape(-1, *panel.values.shape[-2:])  # (H, n, m)
+            for label, row in itertools.chain(
+                *(zip(panel.rows, head, strict=True) for head in heads)
+            ):
+                written = "".join(f"{np.float16(value):.2f}" for value in row)
+                assert f"{label}{written}".replace("-", "−") in text

@@ -12,3 +12,21 @@
   for (const box of boxes) sizes.observe(box);
   document.fonts.ready.then(() => boxes.forEach(judge)); // a formula is wider in its own letters
 })();
+
+// Paper is white: the dark theme steps aside while a page is printed. Browsers differ in which of
+// the two they say, and when.
+(() => {
+  const { dataset } = document.documentElement;
+  const paper = matchMedia("print");
+  let theme = null;
+
+  function print(begins) {
+    if (begins === (theme !== null)) return;
+    if (begins) [theme, dataset.theme] = [dataset.theme, "light"];
+    else [dataset.theme, theme] = [theme, null];
+  }
+
+  paper.addEventListener("change", () => print(paper.matches));
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
+})();
