@@ -7,11 +7,11 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 SCRIPT = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
-# Most elements of a chapter are the coloured words of its code, and axe takes a minute for all of
-# them. One of each kind stays; the others become plain text. An editor keeps its own.
+# Most elements of a page are the coloured words of its code and signatures, and axe takes a minute
+# for all of them. One of each kind stays; the others become plain text. An editor keeps its own.
 ONE_OF_EACH = """() => {
   const seen = new Set();
-  for (const word of document.querySelectorAll("pre:not(.CodeMirror-line) span")) {
+  for (const word of document.querySelectorAll("pre:not(.CodeMirror-line) span, dt.sig span")) {
     const around = word.closest("details, .cell_input, .cell_output, .highlight, .qkv-live-output");
     const kind = [word, word.parentElement, around].map((e) => e?.className).join(" in ");
     if (seen.has(kind)) word.replaceWith(...word.childNodes);

@@ -13,6 +13,8 @@ from mdit_py_plugins.amsmath import amsmath_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+import qkv.numpy as qn
+import qkv.torch as qt
 from tests.browser.conftest import BOOK, Watch
 
 ROOT = Path(__file__).parents[2]
@@ -133,6 +135,15 @@ def test_a_page_works_from_the_disk(browser: Browser, book: Path, name: str) -> 
     expect(page.locator("h1:visible")).to_have_count(1)
     context.close()
     watch.check()
+
+
+def test_the_library_page_says_what_each_public_name_does(page: Page, book_url: str) -> None:
+    page.goto(f"{book_url}/book/library.html")
+    said = page.locator("dl.py > dt[id]").evaluate_all(
+        "all => all.map((e) => [e.id, e.nextElementSibling.textContent.trim()])"
+    )
+    public = {f"{room.__name__}.{name}" for room in (qn, qt) for name in room.__all__}
+    assert public <= {name for name, words in said if words}
 
 
 def test_the_front_door_opens_the_book(page: Page, book_url: str) -> None:
