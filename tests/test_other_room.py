@@ -28,7 +28,9 @@ W = np.ones((7, 2)), np.ones((7, 2)), np.ones(2)
 def search(name, **options):
     def call(room, to):
         own = np.asarray if room is qn else tensor
-        return getattr(room, name)(table(0, 5, own), to(START), eos_id=0, max_len=2, **options)
+        return getattr(room, name)(
+            table(0, 5, own), to(START), eos_id=0, max_new_tokens=2, **options
+        )
 
     return call
 
@@ -55,6 +57,7 @@ CALLS = {
     "keep_top_p": lambda r, to: r.keep_top_p(to(LOGITS), 0.5),
     "layer_norm": lambda r, to: r.layer_norm(to(X), to(ONES), bias=to(ONES)),
     "linear": lambda r, to: r.linear(to(X), weight=to(X.T)),
+    "log_softmax": lambda r, to: r.log_softmax(to(X)),
     "linformer_attention": lambda r, to: r.linformer_attention(
         *map(to, (Q, K, V, np.eye(5), np.eye(5)))
     ),
@@ -97,10 +100,6 @@ CALLS = {
     "Transformer": lambda r, to: r.Transformer(CONFIG)(to(IDS), to(IDS)),
     "Transformer.start": lambda r, to: r.Transformer(CONFIG).eval().start(to(IDS)),
     "Transformer.encode": lambda r, to: r.Transformer(CONFIG).encode(to(IDS)),
-    "Adam": lambda r, to: r.Adam(r.Linear(1, 1)).load_state_dict(
-        {"step": to(1.0)}
-        | {f"{m}.{n}": to(np.ones(s)) for m in "mv" for n, s in (("weight", (1, 1)), ("bias", 1))}
-    ),
 }
 BACKWARD = {
     "additive_attention": lambda to: map(to, (DOUT, Q, K, V, *W)),
@@ -110,6 +109,7 @@ BACKWARD = {
     "embedding": lambda to: (to(np.ones((2, 3, 7))), to(IDS), to(np.ones((4, 7)))),
     "gelu": lambda to: map(to, (X, X)),
     "layer_norm": lambda to: map(to, (X, X, ONES)),
+    "log_softmax": lambda to: map(to, (X, X)),
     "linear": lambda to: map(to, (np.ones((2, 2)), np.ones((2, 6)), np.ones((6, 2)))),
     "relu": lambda to: map(to, (X, X)),
     "rms_norm": lambda to: map(to, (X, X, ONES)),
@@ -119,7 +119,7 @@ BACKWARD = {
     "softmax": lambda to: map(to, (X, X)),
 }
 TAKE_NONE = {
-    "AdamW", "Layer", "alibi_bias", "alibi_slopes", "causal_mask", "clip_gradients",
+    "Adam", "AdamW", "Layer", "alibi_bias", "alibi_slopes", "causal_mask", "clip_gradients",
     "draw_features", "global_mask", "length_divisor", "linear_rate", "noam_rate",
     "sinusoidal_encoding", "strided_mask", "window_mask",
 }  # fmt: skip
@@ -159,7 +159,7 @@ def test_every_backward_refuses_tensors(name):
 def test_a_search_refuses_what_a_model_of_the_other_room_returns(name, room):
     step = table(0, 5, OTHER[room])
     with pytest.raises(ValueError, match=f"^{name}: step's result {REFUSED[room]}"):
-        getattr(room, name)(step, OWN[room](START), eos_id=0, max_len=2)
+        getattr(room, name)(step, OWN[room](START), eos_id=0, max_new_tokens=2)
 
 
 def test_one_array_among_others_is_named():
@@ -175,6 +175,15 @@ def test_one_array_among_others_is_named():
 def test_a_parameter_of_torch_is_a_tensor_too():
     with pytest.raises(ValueError, match=REFUSED[qn]):
         qn.softmax(torch.nn.Parameter(torch.ones(3)))
+
+
+def test_a_state_of_an_optimizer_is_of_its_room_or_comes_from_a_checkpoint():
+    sizes = {"weight": (1, 1), "bias": 1}
+    state = {f"{m}.{name}": np.ones(size) for m in "mv" for name, size in sizes.items()}
+    qt.Adam(qt.Linear(1, 1)).load_state_dict({"step": np.array(1.0), **state})
+    tensors = {name: tensor(value) for name, value in state.items()}
+    with pytest.raises(ValueError, match=f"^Adam.load_state_dict: state {REFUSED[qn]}"):
+        qn.Adam(qn.Linear(1, 1)).load_state_dict({"step": tensor(1.0), **tensors})
 
 
 @pytest.mark.parametrize("room", [qn, qt])

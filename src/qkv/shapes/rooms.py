@@ -23,7 +23,12 @@ COMPARE = {"Linear", "LayerNorm", "RMSNorm", "FeedForward", "LearnedPositions"}
 
 
 def guard_room(
-    room: str, array: type, foreign: Foreign, public: Iterable[str], names: dict[str, Any]
+    room: str,
+    array: type,
+    foreign: Foreign,
+    public: Iterable[str],
+    names: dict[str, Any],
+    unguarded: Iterable[str] = (),
 ) -> None:
     """Let all that a room makes public refuse the other room's arrays.
 
@@ -32,7 +37,9 @@ def guard_room(
         array: the room's own.
         foreign: whether this is an array of the other room.
         public, names: the room's `__all__` and `globals()`.
+        unguarded: "Class.method" of what takes the arrays of both rooms.
     """
+    free = set(unguarded)
     classes = {names[name] for name in public if inspect.isclass(names[name])}
     # A type is looked up in no time; to ask each argument cost a small model a sixth of a token.
     known = frozenset({array, type(None), bool, int, float, str, FunctionType, *classes})
@@ -42,7 +49,8 @@ def guard_room(
             for own, method in list(vars(thing).items()):
                 compared = own in CALLS and name in COMPARE
                 private = own.startswith("_") and own not in CALLS
-                if inspect.isfunction(method) and not (compared or private or own in UNGUARDED):
+                either = own in UNGUARDED or f"{name}.{own}" in free
+                if inspect.isfunction(method) and not (compared or private or either):
                     setattr(thing, own, _guarded(room, known, foreign, method, own))
         elif name not in UNGUARDED:
             names[name] = _guarded(room, known, foreign, thing, None)

@@ -156,4 +156,6 @@ __all__ = [
     "window_mask",
 ]
 
-_guard_room("torch", _Tensor, _is_ndarray, __all__, globals())
+# A checkpoint holds the state of an optimizer as arrays, in the layout of the room that it is of.
+_EITHER = ["Adam.load_state_dict"]
+_guard_room("torch", _Tensor, _is_ndarray, __all__, globals(), _EITHER)
