@@ -29,6 +29,13 @@ SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFra
 UNREACHED = """[...document.querySelectorAll("article pre")]
   .filter((code) => code.scrollWidth > code.clientWidth && code.tabIndex < 0).length"""
 
+SLIDERS = """
+from qkv.explore import explore
+from qkv.explore.attention import TOKENS, follow_query
+explore(follow_query, title="One query", hint="Move a slider.", start={"sharpness": 1.0},
+        query=TOKENS, sharpness=[0.0, 1.0, 4.0], nearness=[0.0, 1.0])
+"""
+
 
 @pytest.fixture
 def still(browser: Browser, book_url: str) -> Iterator[Page]:
@@ -79,14 +86,11 @@ def test_axe_finds_nothing_in_a_live_chapter(
 ) -> None:
     """Its bar, an editor with an edit, text and an error under it, and an explorer with sliders."""
     live = readers(live_server, reduced_motion="reduce").open().start()
-    explorer = live.page.locator("[data-qkv-cell]:has(.qkv-explore)").first
-    n = int(explorer.get_attribute("data-qkv-cell") or "")
-    live.run_before(n)
-    live.run(n)
-    expect(live.output(n).locator(".noUi-handle").first).to_be_visible()
-    first, second = live.plain()[:2]
-    live.run(first, "print('edited')")
-    live.run(second, "1 / 0", state="error")
+    first, second, third = live.plain()[:3]
+    explorer = live.run(first, SLIDERS)
+    expect(explorer.locator(".noUi-handle").first).to_be_visible()
+    live.run(second, "print('edited')")
+    live.run(third, "1 / 0", state="error")
     found = everywhere(live.page)
     assert not found, "\n".join(found)
 
