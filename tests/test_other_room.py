@@ -204,3 +204,13 @@ def test_what_is_public_looks_as_it_did(room):
         if inspect.isfunction(thing):
             assert pickle.loads(pickle.dumps(thing)) is thing
             assert f"def {name}(" in inspect.getsource(thing)
+
+
+def test_each_is_compiled_for_itself():
+    torch._dynamo.reset()
+    for name in ("relu", "gelu", "silu", "softmax", "log_softmax"):
+        for n in range(2, 5):  # one function alone comes nowhere near the limit of eight
+            compiled = torch.compile(getattr(qt, name), backend="aot_eager", fullgraph=True)
+            compiled(torch.ones([1] * n))
+    layers = [qt.Linear(6, 3), qt.LayerNorm(6), qt.FeedForward(6, 7), qt.AddNorm(6)]
+    assert len({id(type(layer).forward.__code__) for layer in layers}) == len(layers)
