@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import psutil
 import pytest
@@ -42,7 +43,8 @@ def test_a_kernel_that_ended_busy_is_not_busy_when_it_starts_again(server: Serve
     assert server.post(f"api/kernels/{kernel}/restart", {}).status == 200
     assert server.ask(f"api/kernels/{kernel}").json["execution_state"] != "busy"
     line.close()
-    assert run(server.socket(kernel), "print('next')") == "next\n"
+    with closing(server.socket(kernel)) as line:
+        assert run(line, "print('next')") == "next\n"
 
 
 def test_recent_messages_keep_the_latest_within_their_bytes() -> None:

@@ -14,6 +14,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
@@ -444,11 +445,11 @@ def test_each_page_runs_its_own_scripts_only(server: Server) -> None:
 
 def raw(server: Server, path: str, **headers: str) -> tuple[HTTPResponse, bytes]:
     """An answer with its body as it was sent."""
-    connection = HTTPConnection(HOST, server.port, timeout=20)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.request("GET", server.base + path, headers={"Cookie": server.cookie} | named)
-    answer = connection.getresponse()
-    return answer, answer.read()
+    with closing(HTTPConnection(HOST, server.port, timeout=20)) as connection:
+        connection.request("GET", server.base + path, headers={"Cookie": server.cookie} | named)
+        answer = connection.getresponse()
+        return answer, answer.read()
 
 
 def test_what_compresses_is_sent_compressed_and_once(server: Server, place: Path) -> None:
@@ -567,7 +568,8 @@ def test_there_is_one_kernel_and_it_is_this_python(server: Server, hostile: dict
 
 def test_a_kernel_can_be_reached_by_this_user_alone(server: Server, kernel: str) -> None:
     """Its ports on TCP would be open to whoever has an account here."""
-    run(server.socket(kernel), "pass")  # by now it has opened what it opens
+    with closing(server.socket(kernel)) as line:
+        run(line, "pass")  # by now it has opened what it opens
     (process,) = [p for p in kernels(server.process) if any(kernel in w for w in p.cmdline())]
     assert Path(process.cmdline()[0]).samefile(sys.executable)
     (file,) = [Path(w) for w in process.cmdline() if w.endswith(".json")]

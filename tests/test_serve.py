@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +151,8 @@ def test_a_long_path_to_temporary_files_is_no_obstacle(book: Path, tmp_path: Pat
     with started(book, TMPDIR=str(long)) as process:
         server = server_of(process)
         server.sign_in()
-        assert run(server.socket(server.session()["kernel"]["id"]), "print(6 * 7)") == "42\n"
+        with closing(server.socket(server.session()["kernel"]["id"])) as line:
+            assert run(line, "print(6 * 7)") == "42\n"
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
 
