@@ -251,7 +251,7 @@ def test_the_book_s_cells_live_beside_jupyterlab(jupyterlab, readers, live_serve
     before = reader.open(CHAPTER).start()
     lab = reader.context.new_page()
     lab.set_default_timeout(PATIENCE)
-    lab.goto(jupyterlab)
+    lab.goto(jupyterlab.address(f"lab/tree/{CHAPTERS[0].name}"))
     lab.wait_for_selector(".jp-Notebook .jp-Cell")
     kept = {cookie["name"]: cookie["path"] for cookie in reader.context.cookies()}
     assert kept["_xsrf"] == "/", "JupyterLab does not do what this test is for"
