@@ -35,7 +35,7 @@ def entry(module: ModuleType, name: str) -> list[str]:
     """The lines that document a public name, by the shortest path to import it by."""
     value = getattr(module, name)
     room = import_module(module.__name__.rpartition(".")[0])
-    home = room if getattr(room, name, None) is value else module
+    home = room if name in getattr(room, "__all__", ()) else module
     path = f"{home.__name__}.{name}"
     if inspect.isclass(value):
         return [f".. autoclass:: {path}", "   :members:", ""]
