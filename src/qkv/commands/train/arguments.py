@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from qkv.commands.numbers import number
 from qkv.shapes.add_norm import NORMS, PLACEMENTS
@@ -208,41 +208,6 @@ def read(arguments: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str,
     given = {name: value for name, value in typed.items() if value is not ...}
     check(options)
     return options, given
-
-
-class _Reader(argparse.ArgumentParser):
-    """Refuses by an error instead of ending the program."""
-
-    def error(self, message: str) -> NoReturn:
-        raise ValueError(message)
-
-
-def typed(own: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a run, by name, where they are what could have been typed.
-
-    Raises:
-        ValueError: one is missing, unknown, or no value of its kind.
-    """
-    made = parser(_Reader)
-    known = set(vars(made.parse_args([]))) - FREE
-    if set(own) != known:
-        names = ", ".join(sorted(map(str, set(own) ^ known)))
-        raise ValueError(f"its options are not those of this version: {names}")
-    words: list[str] = []
-    for name, value in own.items():
-        flag = f"--{name.replace('_', '-')}"
-        if isinstance(value, list):
-            words += [flag, *map(str, value)]
-        elif value is True:
-            words.append(flag)
-        elif value is not None and value is not False:
-            words.append(f"{flag}={value}")
-    options = made.parse_args(words)
-    for name, value in own.items():
-        if getattr(options, name) != value:
-            raise ValueError(f"its {name} is {value!r}")
-    check(options)
-    return dict(own)
 
 
 def check(options: argparse.Namespace) -> None:

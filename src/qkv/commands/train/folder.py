@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from qkv.checkpoint import Checkpoint
-from qkv.commands.train.arguments import FREE, PATHS, flags, typed
+from qkv.commands.train.arguments import FREE, PATHS, flags
 from qkv.commands.train.data import Data
+from qkv.commands.train.stored_options import check_stored
 from qkv.files import locked, read_whole, write_whole
 
 __all__ = ["Folder"]
@@ -105,7 +106,7 @@ class Folder:
             found = dict(json.loads(read_whole(self.run)))
             if found["format"] != FORMAT:
                 raise ValueError(f'its "format" is not "{FORMAT}"')
-            found["options"] = typed(found["options"])
+            found["options"] = check_stored(found["options"])
             found["machine"] = _machine(found.get("machine"))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             why = f"{error} is missing" if isinstance(error, KeyError) else error
