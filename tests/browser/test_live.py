@@ -303,14 +303,14 @@ def test_changed_cells_are_counted_and_none_is_folded_away(live: LivePage) -> No
         live.write(cell, code)
     expect(count).to_have_text("Cells that differ from the book: 2.")
     live.page.reload()
-    assert fold.get_attribute("open") is None
+    expect(fold).to_have_js_property("open", False)
     live.start()
     expect(count).to_have_text("Cells that differ from the book: 2.")
-    assert fold.get_attribute("open") is not None
+    expect(fold).to_have_js_property("open", True)
     fold.evaluate("e => { e.open = false; }")
     live.write(0, "raise ValueError")
     live.act("run-all")
-    assert fold.get_attribute("open") is not None
+    expect(fold).to_have_js_property("open", True)
     live.act("reset-all")
     expect(count).to_be_hidden()
 
