@@ -7,7 +7,7 @@ CHOSEN := $(if $(filter file,$(origin PYTHON)),,--chosen)
 RUN := .venv/bin/python
 SETUP := $(PYTHON) tools/setup_venv.py
 SERVE := $(RUN) -m qkv.commands.serve $(if $(PORT),--port $(PORT))
-BUILD := $(RUN) tools/frontend.py && $(RUN) tools/build_book.py
+BUILD := $(RUN) tools/fetch_npm.py && $(RUN) tools/build_book.py
 
 .DEFAULT_GOAL := help
 .PHONY: help book html serve test test-live notebooks mutants bench clean python reader tester
@@ -38,12 +38,12 @@ serve: reader
 	@$(SERVE)
 
 test: tester
-	@$(RUN) tools/frontend.py --dev
-	@$(RUN) tools/check.py
+	@$(RUN) tools/fetch_npm.py --dev
+	@$(RUN) tools/run_tests.py
 
 test-live: tester
-	@$(RUN) tools/frontend.py
-	@$(RUN) tools/check.py --only html,live
+	@$(RUN) tools/fetch_npm.py
+	@$(RUN) tools/run_tests.py --only html,live
 
 notebooks: reader
 	@$(RUN) tools/run_notebooks.py

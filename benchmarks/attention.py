@@ -1,6 +1,6 @@
 """NumPy's attention beside torch's, on a CPU: one thread, float32, no weights kept.
 
-    python benchmarks/attention.py
+    python benchmarks/attention.py      or, all of this folder, make bench
 
 Writes results/attention.json and results/attention.md beside this file. Repetitions of the three
 calls take turns in one process, so that a slow moment of the machine meets them all.
@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from kept import keep
+from results import save_results
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import qkv.numpy as qn
@@ -113,7 +113,7 @@ def main() -> None:
         "setting": {"threads": 1, "dtype": "float32", "B": B, "H": H, "d_k": D_K},
         "milliseconds": rows,
     }
-    keep("attention", table(result, rows), result)
+    save_results("attention", table(result, rows), result)
 
 
 if __name__ == "__main__":

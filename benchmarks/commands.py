@@ -16,7 +16,7 @@ import time
 from datetime import date
 from pathlib import Path
 
-from kept import keep
+from results import save_results
 
 ROOT = Path(__file__).resolve().parent.parent
 # `reader` and `tester` are the set-up alone.
@@ -54,7 +54,7 @@ def main() -> None:
         for title, target in STEPS:
             lines.append(f"| {title} | {seconds(folder, target)} |")
             print(lines[-1], flush=True)
-    keep("commands", "\n".join(lines) + "\n")
+    save_results("commands", "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

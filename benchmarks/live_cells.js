@@ -57,7 +57,7 @@
 
   // From a number typed into a box of the explorer to the picture that the kernel computed for it.
   async offGrid(value) {
-    const boxes = [...document.querySelectorAll(".qkv-live-output .qkv-kernel input")];
+    const boxes = [...document.querySelectorAll(".qkv-live-output .qkv-kernel-inputs input")];
     const box = boxes.find((one) => Number.isInteger(one.valueAsNumber));
     const root = box.closest(".qkv-explorer");
     const { axis } = box.dataset;

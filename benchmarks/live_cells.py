@@ -23,7 +23,7 @@ import psutil
 from pages import BOOK, book_in_chromium, keep_rows
 from playwright.sync_api import Browser, BrowserContext, Page, Response
 
-from tests.live_server import HOST, Server, kernels, serving
+from tests.helpers.live_server import HOST, Server, kernels, serving
 
 SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 FIRST = '[data-qkv-cell="0"]'
@@ -102,7 +102,7 @@ def off_the_grid(browser: Browser, server: Server, path: str) -> dict[str, float
     with live(browser, server, path) as page:
         page.evaluate("bench.firstResult('')")
         page.locator(".qkv-live-run-all").click()
-        page.locator(".qkv-live-output .qkv-kernel input").first.wait_for(state="attached")
+        page.locator(".qkv-live-output .qkv-kernel-inputs input").first.wait_for(state="attached")
         while page.locator("[data-qkv-state=queued], [data-qkv-state=running]").count():
             page.wait_for_timeout(200)
         return spread(
@@ -175,7 +175,7 @@ def table(pages: list[dict[str, Any]], rest: dict[str, Any], where: str) -> str:
 
 def main() -> None:
     pages = [
-        p for p in sorted(BOOK.glob("chapters/*.html")) if "live/start.js" in p.read_text("utf-8")
+        p for p in sorted(BOOK.glob("chapters/*.html")) if "live/bar.js" in p.read_text("utf-8")
     ]
     if not pages:
         sys.exit("The book is not built: run make html first.")

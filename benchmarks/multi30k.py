@@ -1,6 +1,6 @@
 """German to English on Multi30k: BLEU against processor minutes, ours beside torch.nn.Transformer.
 
-    python benchmarks/multi30k.py FOLDER      or MULTI30K=FOLDER make bench
+    python benchmarks/multi30k.py FOLDER [STEPS]      or MULTI30K=FOLDER make bench
 
 Both learn from the same batches in the same order, at the same rate, with the same optimizer and
 the same bounds, in one process and one thread: they take turns, a part of the run each, so that a
@@ -16,32 +16,40 @@ import os
 for library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
-import argparse
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 import torch
-from kept import RESULTS, keep
-from peers import NAMES, RECIPE, Peer, folder_of, machine, make, options_of
-from peers.models import TorchTransformer
+from baselines import (
+    MODEL,
+    NAMES,
+    RUNTIME,
+    TRAINING,
+    Peer,
+    data_config,
+    fields_in_words,
+    folder_of,
+    machine,
+    make,
+)
+from baselines.models import TorchTransformer
+from results import RESULTS, save_results
 from torch import Tensor, nn
 
-from qkv.commands.bleu import bleu_scorer
-from qkv.commands.train.data import Data, prepare
-from qkv.commands.train.devices import Place, join
-from qkv.commands.train.model import complete, config_of, lengths_of
-from qkv.commands.train.objective import Objective
-from qkv.commands.train.updates import Updater, plan
-from qkv.config import parameter_count
+from qkv.bleu import bleu_scorer
+from qkv.config import TransformerConfig, parameter_count
 from qkv.corpus import read_pairs
 from qkv.plot import COLOURS, style
-from qkv.text import EOS, PAD, SOS, pad_batch, plan_batches
-from qkv.torch import Adam, beam_search, greedy
+from qkv.text import EOS, PAD, SOS, bucket_by_length, collate
+from qkv.torch import beam_search, greedy
+from qkv.trainer import Runtime, TrainingConfig, TranslationData, TranslationLoss, open_runtime
+from qkv.trainer.step import OptimizerStep, learning_rate_schedule, make_optimizer
+from qkv.trainer.step_batches import plan_steps, steps_per_epoch
 from qkv.translator import Translator
 
 PARTS = 6  # how often each is looked at
@@ -54,56 +62,63 @@ class Run:
     """A model on its way."""
 
     name: str
-    objective: nn.Module
-    update: Updater
+    loss: nn.Module
+    take_step: OptimizerStep
     step: int = 0
     seconds: float = 0.0
     curve: list[dict[str, float]] = field(default_factory=list)
 
 
-def begin(name: str, options: argparse.Namespace, data: Data, place: Place) -> Run:
-    objective = make(name, config_of(options, data), options.label_smoothing, options.seed)
-    beta_1, beta_2 = options.betas
-    optimizer = Adam(objective, betas=(beta_1, beta_2))
-    return Run(name, objective, Updater(objective, optimizer, data.training, options, place))
+def begin(
+    name: str,
+    config: TransformerConfig,
+    training: TrainingConfig,
+    data: TranslationData,
+    runtime: Runtime,
+) -> Run:
+    loss = make(name, config, training.label_smoothing, training.seed)
+    optimizer = make_optimizer(training, loss)
+    schedule = learning_rate_schedule(training, config.d_model)
+    take_step = OptimizerStep(loss, optimizer, data.training, training, runtime, schedule)
+    return Run(name, loss, take_step)
 
 
-def train(run: Run, options: argparse.Namespace, data: Data, until: int) -> None:
-    """Go on to that update. The plan is drawn anew; what was taken before is passed over."""
-    run.objective.train()
-    for n, (_, _, chosen) in enumerate(plan(lengths_of(data), options)):
+def train(run: Run, training: TrainingConfig, data: TranslationData, until: int) -> None:
+    """Go on to that step. The plan is drawn anew; what was taken before is passed over."""
+    run.loss.train()
+    for n, batches in enumerate(plan_steps(data.lengths, training)):
         if n < run.step:
             continue
         if run.step >= until:
             return
         start = time.thread_time()
-        run.update(chosen, run.step + 1)
+        run.take_step(batches, run.step + 1)
         run.seconds += time.thread_time() - start
         run.step += 1
 
 
-def translate(run: Run, data: Data, texts: Sequence[str], beams: int) -> list[str]:
+def translate(run: Run, data: TranslationData, texts: Sequence[str], beam_size: int) -> list[str]:
     """By greedy, or by beam search."""
-    run.objective.eval()
-    if isinstance(run.objective, Objective):
-        translator = Translator(run.objective.model, data.source, data.target)
-        if beams > 1:
-            return translator.translate(texts, "beam", beams=beams, max_new_tokens=LONGEST)
+    run.loss.eval()
+    if isinstance(run.loss, TranslationLoss):
+        translator = Translator(run.loss.model, data.source, data.target)
+        if beam_size > 1:
+            return translator.translate(texts, "beam", beam_size=beam_size, max_new_tokens=LONGEST)
         return translator.translate(texts, max_new_tokens=LONGEST)
-    assert isinstance(run.objective, Peer)  # for the type checker
-    assert isinstance(run.objective.model, TorchTransformer)
+    assert isinstance(run.loss, Peer)  # for the type checker
+    assert isinstance(run.loss.model, TorchTransformer)
     pairs = [(data.source.encode(t, eos=True), [SOS, EOS]) for t in texts]
     found = [""] * len(texts)
-    for index in plan_batches([(len(s), 1) for s, _ in pairs], 2048):
-        batch = pad_batch(pairs, index)
-        tokens = write(run.objective.model, torch.from_numpy(batch.source), beams)
+    for index in bucket_by_length([(len(s), 1) for s, _ in pairs], 2048):
+        batch = collate(pairs, index)
+        tokens = write(run.loss.model, torch.from_numpy(batch.source), beam_size)
         for place, row in zip(index, tokens.tolist(), strict=True):
             found[place] = data.target.decode(row)
     return found
 
 
 @torch.no_grad()
-def write(model: TorchTransformer, source: Tensor, beams: int) -> Tensor:
+def write(model: TorchTransformer, source: Tensor, beam_size: int) -> Tensor:
     """(B, S) to (B, T) by the same search as ours; this model has no cache, so all is anew."""
     memory = model.encode(source)
 
@@ -114,36 +129,39 @@ def write(model: TorchTransformer, source: Tensor, beams: int) -> Tensor:
         return (x @ model.table.T).log_softmax(-1)
 
     prefixes = torch.full((len(source), 1), SOS)
-    if beams > 1:
+    if beam_size > 1:
         tokens, _ = beam_search(
-            step, prefixes, eos_id=EOS, max_new_tokens=LONGEST, beams=beams, pad_id=PAD
+            step, prefixes, eos_id=EOS, max_new_tokens=LONGEST, beam_size=beam_size, pad_id=PAD
         )
         return tokens[:, 0]
     return greedy(step, prefixes, eos_id=EOS, max_new_tokens=LONGEST, pad_id=PAD)[0]
 
 
-def measure(folder: Path, *more: str) -> dict[str, Any]:
-    options = options_of(folder, *more)
+def measure(folder: Path, steps: int | None = None) -> dict[str, Any]:
+    """Train both, and translate with both; `steps` are fewer than the recipe's, for a trial."""
     names = [folder / f"test_2016_flickr.{language}.gz" for language in ("de", "en")]
     score = bleu_scorer()  # before there is anything to lose
     texts, references = zip(*read_pairs(*names), strict=True)
-    data = prepare(options)
-    complete(options, data)
+    data = TranslationData.from_config(data_config(folder))
+    config = data.model_config(**MODEL)
+    training = replace(TRAINING, steps=steps)
+    per_epoch = steps_per_epoch(data.lengths, training)
+    training = training.resolved(per_epoch, data.default_epochs)
+    total = training.steps or 0
     signature = ""
-    with join(options.device, options.threads, options.bf16) as place:
-        runs = [begin(name, options, data, place) for name in NAMES[:2]]
+    with open_runtime(RUNTIME) as runtime:
+        runs = [begin(name, config, training, data, runtime) for name in NAMES[:2]]
         for part in range(1, PARTS + 1):
             for run in runs:
-                train(run, options, data, round(options.steps * part / PARTS))
+                train(run, training, data, round(total * part / PARTS))
                 bleu, signature = score(translate(run, data, texts, 1), list(references))
                 point = {"step": run.step, "minutes": run.seconds / 60, "bleu": bleu}
                 run.curve.append(point)
                 print(f"{run.name}: {point['minutes']:.2f} min, BLEU {bleu:.2f}", flush=True)
-        config = config_of(options, data)
         return {
             **machine(),
-            "recipe": RECIPE,
-            "more": " ".join(more),
+            "recipe": fields_in_words(data.config, MODEL, TRAINING, RUNTIME),
+            "steps": total,
             "parameters": parameter_count(config),
             "signature": signature,
             "runs": {
@@ -190,7 +208,7 @@ def table(result: dict[str, Any]) -> str:
         "",
         f"{result['machine']}, one thread; Python {result['python']}, torch {result['torch']};"
         f" {result['date']}. {result['parameters']:,} parameters.",
-        f"`qkv train … {result['recipe']}`; BLEU on test_2016_flickr, {result['signature']}.",
+        f"Trained with {result['recipe']}; BLEU on test_2016_flickr, {result['signature']}.",
         f"Aim: {AIM:g} in {MINUTES:g} minutes. Minutes are processor time of training alone.",
         "`python benchmarks/multi30k.py FOLDER` measures again.",
         "",
@@ -202,15 +220,16 @@ def table(result: dict[str, Any]) -> str:
     for points in zip(*(run["curve"] for run in result["runs"].values()), strict=True):
         cells = [f"{p['minutes']:.2f} | {p['bleu']:.2f}" for p in points]
         lines.append(f"| {points[0]['step']} | " + " | ".join(cells) + " |")
-    beams = [f"| {run['beam 4']:.2f}" for run in result["runs"].values()]
-    lines.append("| beam 4 | " + " | ".join(beams) + " |")
+    beam_size = [f"| {run['beam 4']:.2f}" for run in result["runs"].values()]
+    lines.append("| beam 4 | " + " | ".join(beam_size) + " |")
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     arguments = sys.argv[1:]
-    result = measure(folder_of(arguments), *arguments[1:])
-    keep("multi30k", table(result), result)
+    steps = int(arguments[1]) if len(arguments) > 1 else None
+    result = measure(folder_of(arguments), steps)
+    save_results("multi30k", table(result), result)
     draw(result)
 
 

@@ -25,13 +25,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from kept import keep
 from playwright.sync_api import Browser, sync_playwright
+from results import save_results
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tools.browser import HOW_TO, find_browser  # noqa: E402
+from tools.browser import INSTALL_HINT, find_browser  # noqa: E402
 
 BOOK = ROOT / "_build" / "html"
 AIM_KB = 350
@@ -51,7 +51,7 @@ def book_in_chromium() -> Iterator[tuple[Browser, str, str]]:
     """Chromium, the address where the built book is served to it, and what is measured where."""
     program = find_browser()
     if program is None:
-        sys.exit(HOW_TO)
+        sys.exit(INSTALL_HINT)
     server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=BOOK))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as playwright:
@@ -65,7 +65,7 @@ def book_in_chromium() -> Iterator[tuple[Browser, str, str]]:
 
 def keep_rows(name: str, where: str, rows: list[dict[str, Any]], text: str) -> None:
     """Keep a row for each page and the table of them, and print the table."""
-    keep(name, text, {"where": where, "pages": rows})
+    save_results(name, text, {"where": where, "pages": rows})
     print(text, end="")
 
 

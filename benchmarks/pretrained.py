@@ -14,25 +14,31 @@ import os
 for library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
+import json
 import platform
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from attention import processor
-from kept import keep
+from results import save_results
 
-from qkv.commands.pretrain import RECIPE, figures, held_back, train
 from qkv.pretrained import pretrained
 from qkv.pretrained.digest import DIGEST
-from qkv.pretrained.load import MODEL, load
+from qkv.pretrained.load import MODEL, load_verified
 from qkv.translator import Translator
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tools.train_pretrained import DATA, SIZES, TRAINING, figures, held_back, train
 
 ROOMS = ("numpy", "torch")
 SENTENCES, TIMES = 300, 5
@@ -76,6 +82,17 @@ def speeds(texts: list[str]) -> dict[str, dict[str, float]]:
     }
 
 
+def recipe() -> list[str]:
+    """What the recipe says that is not a default, a configuration a line."""
+    lines = []
+    for config in (DATA, SIZES, TRAINING):
+        defaults = asdict(type(config)())
+        own = {name: x for name, x in asdict(config).items() if x != defaults[name]}
+        words = ", ".join(f"{name}={json.dumps(x)}" for name, x in own.items())
+        lines.append(f"{type(config).__name__}({words})")
+    return lines
+
+
 def table(result: dict[str, Any]) -> str:
     """The results for a reader."""
     splits = result["splits"]
@@ -85,9 +102,10 @@ def table(result: dict[str, Any]) -> str:
         f"{result['cpu']}, one thread; Python {result['python']}, NumPy {result['numpy']}, torch "
         f"{result['torch']}; {result['date']}. `python benchmarks/pretrained.py` measures again.",
         "",
-        f"{result['bytes']:,} bytes in all. Made by `python -m qkv.commands.pretrain`, which is",
+        f"{result['bytes']:,} bytes in all. Made by `python tools/train_pretrained.py`, whose",
+        "recipe differs from the defaults of `qkv train` in",
         "",
-        f"    qkv train {' '.join(RECIPE)}",
+        *(f"    {line}" for line in recipe()),
         "",
         "Exact match: the share of sentences held back that come out word for word. The random",
         "split's model is a twin, trained for this table alone and not shipped.",
@@ -136,7 +154,7 @@ def table(result: dict[str, Any]) -> str:
 
 def main() -> None:
     torch.set_num_threads(1)
-    shipped = load(MODEL, DIGEST)
+    shipped = load_verified(MODEL, DIGEST)
     pairs = held_back("combination")
     splits = {"combination": figures(shipped, pairs)}
     splits["random"] = figures(train("random"), held_back("random"))
@@ -152,7 +170,7 @@ def main() -> None:
         "starts": {room: starts(room) for room in ROOMS},
         "speeds": speeds(texts),
     }
-    keep("pretrained", table(result), result)
+    save_results("pretrained", table(result), result)
     print(table(result))
 
 

@@ -14,28 +14,39 @@ from __future__ import annotations
 import os
 import random
 import re
-import shlex
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from kept import keep
-from peers import machine
+import torch
+from baselines import fields_in_words, machine
+from results import save_results
 
-from qkv.commands.bleu import bleu_scorer
-from qkv.commands.train.command import main as train
+from qkv.bleu import bleu_scorer
 from qkv.corpus import read_tsv
+from qkv.torch import Transformer
+from qkv.trainer import (
+    DataConfig,
+    Event,
+    RuntimeConfig,
+    Trainer,
+    TrainingConfig,
+    TrainingRun,
+    TranslationData,
+    ValidationResult,
+    open_runtime,
+)
 from qkv.translator import Translator
 
 Pairs = list[tuple[str, str]]
 
-# What `qkv train` is given besides the files. All that is not here is its default.
-RECIPE = (
-    "--vocabulary 3000 --layers 2 --dropout 0.3 --epochs 40 --max-tokens 512 --threads 1"
-    " --device cpu --seed 0"
-)
+# All that is not here is a default.
+DATA = DataConfig(vocab_size=3000)
+MODEL = {"n_layers": 2, "dropout": 0.3}
+TRAINING = TrainingConfig(epochs=40, max_tokens=512)
+RUNTIME = RuntimeConfig(device="cpu", threads=1)
 SIZES = {"test": 350, "val": 250}  # pairs at least
 SHOWN = 10
 WHERE = """Tatoeba's pairs are not shipped. Take kor-eng from manythings.org/anki (tatoeba.org,
@@ -88,25 +99,20 @@ def bigrams(text: str) -> set[str]:
 def measure(path: Path) -> dict[str, Any]:
     score = bleu_scorer()  # before there is anything to lose
     parts = split(list(dict.fromkeys(read_tsv(path, source=2, target=1))))
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for part, pairs in parts.items():
-            for column, language in enumerate(("ko", "en")):
-                lines = "".join(f"{pair[column]}\n" for pair in pairs)
-                (folder / f"{part}.{language}").write_text(lines, "utf-8")
-        files = {"source": "train.ko", "target": "train.en", "valid-source": "val.ko"}
-        files["valid-target"] = "val.en"
-        given = [word for k, v in files.items() for word in (f"--{k}", str(folder / v))]
+    with tempfile.TemporaryDirectory() as folder, open_runtime(RUNTIME) as runtime:
         start = time.process_time()
-        if train([*given, *shlex.split(RECIPE), "--out", str(folder / "run")]):
-            sys.exit("The training failed. Nothing was written.")
+        data = TranslationData.from_pairs(parts["train"], parts["val"], DATA)
+        rng = torch.Generator().manual_seed(TRAINING.seed)
+        model = Transformer(data.model_config(**MODEL), rng=rng)
+        run = TrainingRun(folder)
+        Trainer(model, data, TRAINING, runtime).fit(run, show)
         minutes = (time.process_time() - start) / 60
-        translator = Translator.from_checkpoint(folder / "run")
+        translator = Translator.from_checkpoint(run.best)
     texts, references = map(list, zip(*parts["test"], strict=True))
     known = [(bigrams(korean), english) for korean, english in parts["train"]]
     found = {
         "greedy": translator.translate(texts),
-        "beam 4": translator.translate(texts, "beam", beams=4),
+        "beam 4": translator.translate(texts, "beam", beam_size=4),
         "the nearest sentence learnt from": [nearest(text, known) for text in texts],
     }
     for at in range(0, len(texts), len(texts) // SHOWN):
@@ -114,7 +120,7 @@ def measure(path: Path) -> dict[str, Any]:
     scores = {name: score(said, references) for name, said in found.items()}
     return {
         **machine(),
-        "recipe": RECIPE,
+        "recipe": fields_in_words(DATA, MODEL, TRAINING, RUNTIME),
         "minutes": minutes,
         "pairs": {part: len(pairs) for part, pairs in parts.items()},
         "signature": scores["greedy"][1],
@@ -126,6 +132,12 @@ def measure(path: Path) -> dict[str, Any]:
     }
 
 
+def show(event: Event) -> None:
+    """How far it is, at each validation."""
+    if isinstance(event, ValidationResult):
+        print(f"step {event.step}: BLEU {event.scores.bleu:.2f}", flush=True)
+
+
 def table(result: dict[str, Any]) -> str:
     """The result in Markdown."""
     pairs = result["pairs"]
@@ -135,7 +147,7 @@ def table(result: dict[str, Any]) -> str:
         f"{result['machine']}, one thread; Python {result['python']}, torch {result['torch']};"
         f" {result['date']}. {pairs['train']:,} pairs to learn from, {pairs['val']:,} to choose the"
         f" checkpoint by, {pairs['test']:,} to test with; no sentence stands in two of these.",
-        f"`qkv train … {result['recipe']}`: {result['minutes']:.1f} minutes of processor time."
+        f"Trained with {result['recipe']}: {result['minutes']:.1f} minutes of processor time."
         f" BLEU: {result['signature']}. `python benchmarks/tatoeba.py FILE` measures again.",
         "",
         "| translation | BLEU | exact |",
@@ -156,7 +168,7 @@ def main() -> None:
     if not Path(named).exists():
         sys.exit(f"There is no {named}. {WHERE}")
     result = measure(Path(named))
-    keep("tatoeba", table(result), result)
+    save_results("tatoeba", table(result), result)
 
 
 if __name__ == "__main__":

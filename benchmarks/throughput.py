@@ -16,7 +16,6 @@ import os
 for library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
-import json
 import pickle
 import resource
 import statistics
@@ -25,49 +24,49 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from kept import keep
-from peers import NAMES, arguments_of, folder_of, machine, make, options_of
+from baselines import MODEL, NAMES, RUNTIME, TRAINING, data_config, folder_of, machine, make
+from results import save_results
 
-from qkv.commands.train.data import Data, Ids, prepare
-from qkv.commands.train.devices import keep_memory, narrow
-from qkv.commands.train.model import complete, config_of
-from qkv.commands.train.objective import tensors
 from qkv.config import TransformerConfig
-from qkv.text import PAD, Batch, batches_by_length, pad_batch
-from qkv.torch import Adam
+from qkv.text import PAD, Batch, bucketed_batches, collate
+from qkv.torch import Adam, Transformer
+from qkv.trainer import Runtime, RuntimeConfig, Trainer, TranslationData, open_runtime
+from qkv.trainer.data import Ids
+from qkv.trainer.loss import batch_tensors
+from qkv.trainer.runtime import tune_malloc
 
 WIDTH = 72  # what a fixed width has to be here: the longest sentence has 62 tokens and its ends
 ROUNDS, BATCHES = 5, 6
 FIXED = f"all to {WIDTH}, scores for padding too"
 STEPS = 150  # of one process and of two
-ALONE = "--alone"  # what `memory` calls this program with
+ALONE, TRAIN = "--alone", "--train"  # what `memory` and `processes` call this program with
 CPU = torch.device("cpu")
 
 
 def trainer(
     name: str,
     config: TransformerConfig,
-    options: Any,
     bf16: bool,
-    given: Callable[[Batch], tuple[torch.Tensor, ...]] = lambda batch: tensors(batch, CPU),
+    given: Callable[[Batch], tuple[torch.Tensor, ...]] = lambda batch: batch_tensors(batch, CPU),
 ) -> Callable[[Batch], None]:
-    """One update, as `qkv train` takes it; `given` makes of a batch what the model takes."""
-    objective = make(name, config, options.label_smoothing, options.seed)
-    optimizer = Adam(objective.train())
+    """One step, as `Trainer` takes it; `given` makes of a batch what the model takes."""
+    loss_module = make(name, config, TRAINING.label_smoothing, TRAINING.seed)
+    optimizer = Adam(loss_module.train())
+    runtime = Runtime(CPU, RuntimeConfig(bf16=bf16))
 
     def update(batch: Batch) -> None:
-        found = given(batch)
-        for parameter in objective.parameters():
+        tensors = given(batch)
+        for parameter in loss_module.parameters():
             parameter.grad = None
-        with narrow(CPU) if bf16 else nullcontext():
-            loss = objective(*found)
-        (loss / len(found[3])).backward()
+        with runtime.autocast():
+            loss = loss_module(*tensors)
+        (loss / len(tensors[3])).backward()
         optimizer.step()
 
     return update
@@ -80,7 +79,7 @@ def widened(batch: Batch) -> Batch:
         return np.pad(ids, ((0, 0), (0, WIDTH - ids.shape[1])), constant_values=PAD)
 
     source, target_in, target_out = map(wide, (batch.source, batch.target_in, batch.target_out))
-    return Batch(source, target_in, target_out, batch.index, batch.useful)
+    return Batch(source, target_in, target_out, batch.index, batch.non_padding)
 
 
 def rates(calls: dict[str, tuple[Callable[[Batch], None], list[Batch]]]) -> dict[str, list[float]]:
@@ -93,7 +92,7 @@ def rates(calls: dict[str, tuple[Callable[[Batch], None], list[Batch]]]) -> dict
             for batch in own:
                 update(batch)
             if turn:  # the first is warming up
-                useful = sum(batch.useful for batch in own)
+                useful = sum(batch.non_padding for batch in own)
                 found[name].append(useful / (time.thread_time() - start))
     return found
 
@@ -105,17 +104,17 @@ def with_padding(batch: Batch) -> tuple[torch.Tensor, ...]:
     return tuple(map(torch.from_numpy, arrays))
 
 
-def padding(data: Data, options: Any) -> dict[str, list[float]]:
+def padding(data: TranslationData) -> dict[str, list[float]]:
     """Batches of like lengths against pairs as they come, all filled up to one width."""
-    config = config_of(options, data)
-    update = trainer("qkv", config, options, options.bf16)
-    naive = trainer("qkv", config, options, options.bf16, with_padding)
+    config = data.model_config(**MODEL)
+    update = trainer("qkv", config, True)
+    naive = trainer("qkv", config, True, with_padding)
     rng = np.random.default_rng(0)
-    by_length = list(batches_by_length(data.training, options.max_tokens, rng=rng))
-    size, order = options.max_tokens // WIDTH, rng.permutation(len(data.training))
+    by_length = list(bucketed_batches(data.training, TRAINING.max_tokens, rng=rng))
+    size, order = TRAINING.max_tokens // WIDTH, rng.permutation(len(data.training))
     pairs: list[Ids] = data.training
     parts = [order[n : n + size] for n in range(0, (ROUNDS + 1) * BATCHES * size, size)]
-    as_they_come = [widened(pad_batch(pairs, part, PAD)) for part in parts]
+    as_they_come = [widened(collate(pairs, part, PAD)) for part in parts]
     return rates(
         {
             "by length": (update, by_length),
@@ -125,39 +124,48 @@ def padding(data: Data, options: Any) -> dict[str, list[float]]:
     )
 
 
-def peers(data: Data, options: Any, bf16: bool) -> dict[str, list[float]]:
+def peers(data: TranslationData, bf16: bool) -> dict[str, list[float]]:
     rng = np.random.default_rng(0)
-    batches = list(batches_by_length(data.training, options.max_tokens, rng=rng))
-    config = config_of(options, data)
-    return rates({name: (trainer(name, config, options, bf16), batches) for name in NAMES})
+    batches = list(bucketed_batches(data.training, TRAINING.max_tokens, rng=rng))
+    config = data.model_config(**MODEL)
+    return rates({name: (trainer(name, config, bf16), batches) for name in NAMES})
 
 
 def processes(folder: Path) -> dict[str, float]:
-    """Useful tokens a second of the clock, by one process and by two, each in one thread."""
-    found = {}
+    """Tokens a second of the clock, by one process and by two, each in one thread."""
+    rates = {}
     for count in (1, 2):
-        start = [sys.executable, "-m"]
+        start = [sys.executable]
         if count > 1:
-            start += ["torch.distributed.run", f"--nproc-per-node={count}", "-m"]
-        with tempfile.TemporaryDirectory() as parent:
-            options = options_of(folder)
-            more = ["--steps", str(STEPS), "--validate-every", str(STEPS), "--out", f"{parent}/run"]
-            more += ["--max-tokens", str(2 * options.max_tokens)]  # for both
-            command = [*start, "qkv.commands.train", *arguments_of(folder), *more]
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            row = json.loads((Path(parent) / "run" / "log.jsonl").read_text("utf-8"))
-        found[str(count)] = row["tokens"] / row["seconds"]
-    return found
+            start += ["-m", "torch.distributed.run", f"--nproc-per-node={count}"]
+        command = [*start, __file__, TRAIN, str(folder)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        rates[str(count)] = float(done.stdout.split()[-1])
+    return rates
 
 
-def memory(data: Data, options: Any) -> dict[str, float]:
+def train(folder: Path) -> None:
+    """Train as one of the processes that `processes` starts; the first says how fast it was."""
+    training = replace(TRAINING, steps=STEPS, validate_every=STEPS)
+    training = replace(training, max_tokens=2 * TRAINING.max_tokens)  # for both
+    with open_runtime(RUNTIME) as runtime:
+        data = TranslationData.from_config(data_config(folder))
+        rng = torch.Generator().manual_seed(training.seed)
+        model = Transformer(data.model_config(**MODEL), rng=rng)
+        own = Trainer(model, data, training, runtime)
+        own.fit()
+        if runtime.is_main_process:
+            print(own.state.tokens / own.state.seconds)
+
+
+def memory(data: TranslationData) -> dict[str, float]:
     """The most memory in MB that a process takes which holds some batches and trains on them."""
-    batches = list(batches_by_length(data.training, options.max_tokens))
+    batches = list(bucketed_batches(data.training, TRAINING.max_tokens))
     chosen = [*batches[:: len(batches) // 20], batches[-1]]
     found = {}
     with tempfile.TemporaryDirectory() as parent:
         path = Path(parent) / "batches.pickle"
-        path.write_bytes(pickle.dumps((config_of(options, data), options, chosen)))
+        path.write_bytes(pickle.dumps((data.model_config(**MODEL), chosen)))
         for name in ("nothing", *NAMES):
             command = [sys.executable, __file__, ALONE, str(path), name]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -167,9 +175,9 @@ def memory(data: Data, options: Any) -> dict[str, float]:
 
 def alone(path: Path, name: str) -> None:
     """Train on what `memory` has left there, and say how much memory it took."""
-    config, options, batches = pickle.loads(path.read_bytes())
+    config, batches = pickle.loads(path.read_bytes())
     if name != "nothing":
-        update = trainer(name, config, options, options.bf16)
+        update = trainer(name, config, True)
         for batch in batches:
             update(batch)
     print(peak())
@@ -237,29 +245,29 @@ def main() -> None:
     import transformers
 
     torch.set_num_threads(1)
-    keep_memory()
+    tune_malloc()
     if sys.argv[1:2] == [ALONE]:
         return alone(Path(sys.argv[2]), sys.argv[3])
+    if sys.argv[1:2] == [TRAIN]:
+        return train(Path(sys.argv[2]))
     folder = folder_of(sys.argv[1:])
     load = os.getloadavg()[0]
-    options = options_of(folder)
-    data = prepare(options)
-    complete(options, data)
-    config = config_of(options, data)
+    data = TranslationData.from_config(data_config(folder))
+    config = data.model_config(**MODEL)
     result: dict[str, Any] = {
         **machine(),
         "transformers": transformers.__version__,
         "load": f"{load:.1f}",
         "sizes": f"d_model {config.d_model}, d_ff {config.d_ff}, {config.n_heads} heads,"
         f" {config.n_layers} + {config.decoder_layers} layers, {config.vocab_size:,} tokens,"
-        f" batches of at most {options.max_tokens}",
-        "padding": padding(data, options),
-        "float32": peers(data, options, False),
-        "bfloat16": peers(data, options, True),
+        f" batches of at most {TRAINING.max_tokens}",
+        "padding": padding(data),
+        "float32": peers(data, False),
+        "bfloat16": peers(data, True),
         "processes": processes(folder),
-        "memory": memory(data, options),
+        "memory": memory(data),
     }
-    keep("throughput", table(result), result)
+    save_results("throughput", table(result), result)
     print(table(result))
 
 

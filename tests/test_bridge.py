@@ -3,19 +3,18 @@
 import os
 import pickle
 import stat
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import torch
-from rooms import close
 from safetensors.torch import load_file as torch_load_file
 from safetensors.torch import save_file as torch_save_file
 
 import qkv.numpy as qn
 import qkv.torch as qt
-from qkv.bridge import copy_gradients, load_state, save_state, state_of, to_numpy, to_torch
+from qkv.bridge import copy_gradients, copy_parameters, load_state_dict, save_state_dict, state_dict
+from tests.helpers.processes import run_python
+from tests.helpers.rooms import close
 
 
 class NumpyNest(qn.Layer):
@@ -67,45 +66,45 @@ def same(state, other):
 def test_parameters_go_to_torch_and_back(nests):
     layer, module = nests
     x = np.random.default_rng(1).standard_normal((2, 3, 5))
-    to_torch(layer, module)
+    copy_parameters(layer, module)
     close(module(torch.tensor(x)).detach(), layer(x))
     np.testing.assert_array_equal(module.blocks[1].weight.detach(), layer.again.params["weight"].T)
     np.testing.assert_array_equal(module.table.weight.detach(), layer.table.params["weight"])
     other = NumpyNest(np.random.default_rng(2))
-    to_numpy(module, other)
+    copy_parameters(module, other)
     same(other.state_dict(), layer.state_dict())
     assert sorted(other.state_dict()) == sorted(NAMES)
-    same(state_of(module), layer.state_dict())
+    same(state_dict(module), layer.state_dict())
     fresh = TorchNest()
-    to_torch(layer.state_dict(), fresh)  # a state does as well
-    same(state_of(fresh), layer.state_dict())
+    copy_parameters(layer.state_dict(), fresh)  # a state does as well
+    same(state_dict(fresh), layer.state_dict())
 
 
 def test_what_is_copied_is_not_shared(nests):
     layer, module = nests
     source = layer.state_dict()
-    states = state_of(layer), state_of(module), state_of(source)
+    states = state_dict(layer), state_dict(module), state_dict(source)
     before = [{name: value.copy() for name, value in state.items()} for state in states]
-    to_torch(NumpyNest(np.random.default_rng(3)), module)
+    copy_parameters(NumpyNest(np.random.default_rng(3)), module)
     for _, value in (*layer.named_parameters(), *source.items()):
         value += 1
     for state, copy in zip(states, before, strict=True):
         same(state, copy)
-    to_torch(layer, module)
-    before = state_of(module)
+    copy_parameters(layer, module)
+    before = state_dict(module)
     for _, value in layer.named_parameters():
         value += 1
-    same(state_of(module), before)
+    same(state_dict(module), before)
 
 
 def test_the_receiver_keeps_its_dtype(nests):
     layer, _ = nests
     short = TorchNest(torch.bfloat16)
-    to_torch(layer, short)
+    copy_parameters(layer, short)
     assert {p.dtype for p in short.parameters()} == {torch.bfloat16}
-    assert {x.dtype for x in state_of(short).values()} == {np.dtype(np.float32)}
+    assert {x.dtype for x in state_dict(short).values()} == {np.dtype(np.float32)}
     other = NumpyNest(np.random.default_rng(4), np.float32)
-    to_numpy(short, other)
+    copy_parameters(short, other)
     assert {x.dtype for x in other.state_dict().values()} == {np.dtype(np.float32)}
     close(other.last.params["weight"], layer.last.params["weight"], "bfloat16")
 
@@ -136,23 +135,31 @@ def test_the_receiver_keeps_its_dtype(nests):
 )
 def test_a_state_that_does_not_fit_is_refused_by_name_and_changes_nothing(nests, change, words):
     layer, module = nests
-    before, state = state_of(module), layer.state_dict()
+    before, state = state_dict(module), layer.state_dict()
     change(state)
     with pytest.raises(ValueError, match=words):
-        to_torch(state, module)
-    same(state_of(module), before)
+        copy_parameters(state, module)
+    same(state_dict(module), before)
 
 
-def test_the_wrong_way_round_is_refused(nests):
+def test_what_holds_no_parameters_is_refused(nests):
     layer, module = nests
-    with pytest.raises(ValueError, match="to_torch: module must be a torch module, got NumpyNest"):
-        to_torch(module, layer)
-    with pytest.raises(ValueError, match=r"layer must be a layer of qkv\.numpy, got Torch"):
-        to_numpy(layer, module)
+    with pytest.raises(ValueError, match="target must be a layer or a torch module, got dict"):
+        copy_parameters(module, layer.state_dict())
     with pytest.raises(ValueError, match=r"Linear\.load_state_dict: weight is missing"):
-        to_numpy(module, qn.Linear(5, 7))
-    with pytest.raises(ValueError, match="state_of: model must have parameters, got int"):
-        state_of(3)
+        copy_parameters(module, qn.Linear(5, 7))
+    with pytest.raises(ValueError, match="copy_parameters: weight is missing"):
+        copy_parameters(layer, qt.Linear(5, 7))
+    for target in nests:
+        with pytest.raises(ValueError, match="state_dict: model must have parameters, got int"):
+            copy_parameters(3, target)
+
+
+def test_parameters_go_to_a_model_of_the_same_room(nests):
+    layer, module = nests
+    for source, target in ((layer, NumpyNest(np.random.default_rng(2))), (module, TorchNest())):
+        copy_parameters(source, target)
+        same(state_dict(target), state_dict(source))
 
 
 def go_back(layer, module):
@@ -167,7 +174,7 @@ def go_back(layer, module):
 
 def test_gradients_go_to_torch_and_back(nests):
     layer, module = nests
-    to_torch(layer, module)
+    copy_parameters(layer, module)
     go_back(layer, module)
     expected = {name: value.copy() for name, value in layer.named_gradients()}
     assert module.table.weight.grad is None  # nothing came back to it
@@ -194,12 +201,12 @@ def test_gradients_go_to_torch_and_back(nests):
 def test_a_step_by_gradients_from_the_other_room_is_that_room_s_own(nests):
     """What they are for: autograd's gradients, the NumPy room's optimizer."""
     layer, module = nests
-    to_torch(layer, module)
+    copy_parameters(layer, module)
     go_back(NumpyNest(np.random.default_rng(5)), module)
     copy_gradients(module, layer)
     qn.AdamW(layer, lr=0.1).step()
     qt.AdamW(module, lr=0.1).step()
-    for name, value in state_of(module).items():
+    for name, value in state_dict(module).items():
         close(value, layer.state_dict()[name])
 
 
@@ -248,8 +255,8 @@ def test_a_state_comes_back_from_its_file(tmp_path, dtype):
         "one": np.array(1, dtype),
         "none": np.ones((0, 3), dtype),
     }
-    save_state(tmp_path / "state.safetensors", state)
-    found = load_state(str(tmp_path / "state.safetensors"))
+    save_state_dict(tmp_path / "state.safetensors", state)
+    found = load_state_dict(str(tmp_path / "state.safetensors"))
     assert set(found) == set(state)
     for name, value in found.items():
         assert value.dtype == np.dtype(dtype).newbyteorder("=")
@@ -260,29 +267,29 @@ def test_a_state_comes_back_from_its_file(tmp_path, dtype):
 
 def test_both_rooms_write_the_same_file(tmp_path, nests):
     layer, module = nests
-    to_torch(layer, module)
-    save_state(tmp_path / "a", layer)
-    save_state(tmp_path / "b", module)
+    copy_parameters(layer, module)
+    save_state_dict(tmp_path / "a", layer)
+    save_state_dict(tmp_path / "b", module)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     other = NumpyNest(np.random.default_rng(5))
-    other.load_state_dict(load_state(tmp_path / "a"))
+    other.load_state_dict(load_state_dict(tmp_path / "a"))
     same(other.state_dict(), layer.state_dict())
 
 
 def test_others_read_our_files_and_we_read_theirs(tmp_path, nests):
     layer, _ = nests
-    save_state(tmp_path / "ours", layer)
+    save_state_dict(tmp_path / "ours", layer)
     theirs = torch_load_file(tmp_path / "ours")
     for name, value in layer.named_parameters():
         np.testing.assert_array_equal(theirs[name].numpy(), value)
     torch_save_file({"x": torch.arange(6.0).reshape(2, 3)}, tmp_path / "theirs")
-    np.testing.assert_array_equal(load_state(tmp_path / "theirs")["x"], [[0, 1, 2], [3, 4, 5]])
+    np.testing.assert_array_equal(load_state_dict(tmp_path / "theirs")["x"], [[0, 1, 2], [3, 4, 5]])
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, nests, monkeypatch):
     layer, _ = nests
     path = tmp_path / "state"
-    save_state(path, layer)
+    save_state_dict(path, layer)
     before = path.read_bytes()
 
     def broken(*_):
@@ -292,14 +299,14 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, nests, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(os, name, broken)
             with pytest.raises(OSError, match="disk full"):
-                save_state(path, {"x": np.ones(3)})
+                save_state_dict(path, {"x": np.ones(3)})
         assert path.read_bytes() == before
         assert os.listdir(tmp_path) == ["state"]
     with pytest.raises(ValueError, match="x must be an array of numbers"):
-        save_state(path, {"x": None})
+        save_state_dict(path, {"x": None})
     assert path.read_bytes() == before
-    save_state(path, {"x": np.ones(3)})
-    assert list(load_state(path)) == ["x"]
+    save_state_dict(path, {"x": np.ones(3)})
+    assert list(load_state_dict(path)) == ["x"]
     assert os.listdir(tmp_path) == ["state"]
     plain = tmp_path / "plain"
     plain.touch()
@@ -308,15 +315,17 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, nests, monkeypatch):
 
 def test_a_file_cut_short_anywhere_is_refused_by_name(tmp_path):
     path = tmp_path / "state.safetensors"
-    save_state(path, {"weight": np.arange(6.0).reshape(2, 3), "bias": np.ones(3)})
+    save_state_dict(path, {"weight": np.arange(6.0).reshape(2, 3), "bias": np.ones(3)})
     whole = path.read_bytes()
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
-        with pytest.raises(ValueError, match=r"load_state: .*state\.safetensors is no safetensors"):
-            load_state(path)
+        with pytest.raises(
+            ValueError, match=r"load_state_dict: .*state\.safetensors is no safetensors"
+        ):
+            load_state_dict(path)
     path.write_bytes(whole + b"more")
     with pytest.raises(ValueError, match="is no safetensors file"):
-        load_state(path)
+        load_state_dict(path)
 
 
 class Trap:
@@ -343,49 +352,43 @@ def test_a_foreign_file_is_refused_and_never_unpickled(tmp_path):
         with pytest.raises(
             ValueError, match="foreign is no safetensors file: it is cut short or of"
         ):
-            load_state(path)
+            load_state_dict(path)
     assert not trap.exists()
 
 
 def test_a_dtype_that_numpy_lacks_is_refused_by_name(tmp_path):
     torch_save_file({"x": torch.ones(3, dtype=torch.bfloat16)}, tmp_path / "short")
     with pytest.raises(ValueError, match=r"short has a dtype that NumPy lacks: .*BF16"):
-        load_state(tmp_path / "short")
+        load_state_dict(tmp_path / "short")
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        load_state(tmp_path / "nowhere")
-
-
-def run(code, path):
-    return subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, timeout=60
-    )
+        load_state_dict(tmp_path / "nowhere")
 
 
 def test_files_need_no_torch(tmp_path, nests):
     layer, _ = nests
-    save_state(tmp_path / "state", layer)
-    found = run(
+    save_state_dict(tmp_path / "state", layer)
+    found = run_python(
         "import sys; sys.modules['torch'] = None\n"
         "import numpy as np, qkv.numpy as qn, qkv.bridge as bridge\n"
-        "state = bridge.load_state(sys.argv[1])\n"
+        "state = bridge.load_state_dict(sys.argv[1])\n"
         "layer = qn.Linear(5, 7, dtype=np.float64)\n"
         "layer.load_state_dict({n: state[f'blocks.0.{n}'] for n in ('weight', 'bias')})\n"
-        "bridge.save_state(sys.argv[1], layer)\n"
-        "print(sorted(bridge.load_state(sys.argv[1])))",
+        "bridge.save_state_dict(sys.argv[1], layer)\n"
+        "print(sorted(bridge.load_state_dict(sys.argv[1])))",
         tmp_path / "state",
     )
     assert found.stdout.strip() == "['bias', 'weight']", found.stderr
-    again = load_state(tmp_path / "state")
+    again = load_state_dict(tmp_path / "state")
     np.testing.assert_array_equal(again["weight"], layer.blocks[0].params["weight"])
 
 
 def test_the_bridge_imports_neither_torch_nor_safetensors_and_says_what_is_missing(tmp_path):
     (tmp_path / "state").write_bytes(b"")
-    found = run(
+    found = run_python(
         "import sys, qkv.bridge\n"
         "print([m for m in ('torch', 'safetensors') if m in sys.modules])\n"
         "sys.modules['safetensors'] = None\n"
-        "try: qkv.bridge.load_state(sys.argv[1])\n"
+        "try: qkv.bridge.load_state_dict(sys.argv[1])\n"
         "except ImportError as error: print(error)",
         tmp_path / "state",
     )

@@ -19,29 +19,30 @@ from hypothesis import strategies as st
 import qkv.numpy as qn
 import qkv.torch as qt
 from qkv import files
-from qkv.bridge import state_of, to_torch
+from qkv.bridge import copy_parameters, state_dict
 from qkv.checkpoint import Checkpoint
 from qkv.config import TransformerConfig
-from qkv.text import learn_bpe, learn_characters, learn_words
+from qkv.text import train_bpe, train_character_level, train_word_level
 
 LINES = ["the cat sat on the mat", "고양이가 매트 위에 앉았다", "a cat", "the mat"]
-WORDS = learn_words(LINES)
-PIECES = learn_bpe(LINES, 60)
+WORDS = train_word_level(LINES)
+PIECES = train_bpe(LINES, 60)
 CONFIG = TransformerConfig(
     len(WORDS), d_model=6, n_heads=2, d_ff=5, n_layers=1, dropout=0.1, pad_id=0
 )
 SIDES = {"source": WORDS, "target": WORDS}
 
 
-def make(seed=0, config=CONFIG, facts=None, optimizer=False, **sides):
-    state = state_of(qn.Transformer(config, rng=np.random.default_rng(seed)))
+def make(seed=0, config=CONFIG, metadata=None, optimizer=False, **sides):
+    sides = SIDES | sides
+    state = state_dict(qn.Transformer(config, rng=np.random.default_rng(seed)))
     moments = {f"m.{name}": value * 2 for name, value in state.items()} if optimizer else None
-    return Checkpoint(config, state, **{**SIDES, **sides}, facts=facts or {}, optimizer=moments)
+    return Checkpoint(config, state, **sides, metadata=metadata or {}, optimizer=moments)
 
 
 def same(one, other):
     assert one.config == other.config
-    assert one.facts == other.facts
+    assert one.metadata == other.metadata
     assert (one.source.digest, one.target.digest) == (other.source.digest, other.target.digest)
     for mine, theirs in ((one.parameters, other.parameters), (one.optimizer, other.optimizer)):
         assert (mine is None) == (theirs is None)
@@ -61,13 +62,13 @@ def parts(folder, role):
 
 
 def test_a_checkpoint_comes_back(tmp_path):
-    facts = {"step": 3, "scores": {"loss": 0.1, "bleu": 36.0}, "text": "고양이", "none": None}
-    saved = make(facts=facts, optimizer=True)
+    metadata = {"step": 3, "scores": {"loss": 0.1, "bleu": 36.0}, "text": "고양이", "none": None}
+    saved = make(metadata=metadata, optimizer=True)
     saved.save(tmp_path / "run" / "last.json")
     same(Checkpoint.load(tmp_path / "run" / "last.json", optimizer=True), saved)
     found = Checkpoint.load(str(tmp_path / "run"))
     assert found.optimizer is None
-    assert found.facts == facts
+    assert found.metadata == metadata
 
 
 OPTIONS = {
@@ -96,19 +97,29 @@ def test_options_come_back_and_a_file_from_before_them_means_what_it_meant(tmp_p
     qn.Transformer(found.config).load_state_dict(found.parameters)
 
 
+def test_a_field_that_this_version_does_not_know_is_named(tmp_path):
+    make().save(tmp_path / "last.json")
+    content = json.loads((tmp_path / "last.json").read_text())
+    content["model"]["placement"] = content["model"].pop("norm_placement")
+    (tmp_path / "last.json").write_text(json.dumps(content))
+    words = "its \"model\" has 'placement', which this version of qkv does not know"
+    with pytest.raises(ValueError, match=re.escape(words)):
+        Checkpoint.load(tmp_path)
+
+
 def test_its_model_says_the_same_in_both_rooms(tmp_path):
     make().save(tmp_path / "best.json")
     found = Checkpoint.load(tmp_path)
     ours = qn.Transformer(found.config)
     ours.load_state_dict(found.parameters)
     theirs = qt.Transformer(found.config)
-    to_torch(found.parameters, theirs)
+    copy_parameters(found.parameters, theirs)
     ids = np.array([[4, 5, 6, 2]])
     with torch.no_grad():
         told = theirs.eval()(torch.tensor(ids), torch.tensor(ids))
     np.testing.assert_allclose(ours.eval()(ids, ids), told.numpy(), rtol=1e-5, atol=1e-5)
     # and saved from torch it is the same again
-    Checkpoint(CONFIG, state_of(theirs), WORDS, WORDS).save(tmp_path / "last.json")
+    Checkpoint(CONFIG, state_dict(theirs), WORDS, WORDS).save(tmp_path / "last.json")
     assert len(parts(tmp_path, "parameters")) == 1
 
 
@@ -123,11 +134,11 @@ def test_two_vocabularies_stay_two(tmp_path):
 
 def test_best_and_last_share_what_is_the_same(tmp_path):
     make(optimizer=True).save(tmp_path / "last.json")
-    make(facts={"bleu": 1}).save(tmp_path / "best.json")
+    make(metadata={"bleu": 1}).save(tmp_path / "best.json")
     assert len(parts(tmp_path, "parameters")) == 1
     make(1, optimizer=True).save(tmp_path / "last.json")
     assert len(parts(tmp_path, "parameters")) == 2
-    same(Checkpoint.load(tmp_path / "best.json"), make(facts={"bleu": 1}))
+    same(Checkpoint.load(tmp_path / "best.json"), make(metadata={"bleu": 1}))
     make(1).save(tmp_path / "best.json")
     assert names(tmp_path) == [
         "best.json",
@@ -142,8 +153,8 @@ def test_best_and_last_share_what_is_the_same(tmp_path):
 
 def test_a_folder_stands_for_the_best_then_the_average_then_the_last(tmp_path):
     for n, name in enumerate(("last", "average", "best")):
-        make(facts={"n": n}).save(tmp_path / f"{name}.json")
-        assert Checkpoint.load(tmp_path).facts == {"n": n}
+        make(metadata={"n": n}).save(tmp_path / f"{name}.json")
+        assert Checkpoint.load(tmp_path).metadata == {"n": n}
 
 
 def test_a_folder_without_one_is_refused(tmp_path):
@@ -213,6 +224,16 @@ def test_a_model_of_another_size_does_not_take_it(tmp_path):
         qn.Transformer(found.config).load_state_dict(found.parameters)
 
 
+def test_one_of_the_older_format_is_refused_and_says_so(tmp_path):
+    make().save(tmp_path / "last.json")
+    content = json.loads((tmp_path / "last.json").read_text())
+    content["facts"] = content.pop("metadata")
+    (tmp_path / "last.json").write_text(json.dumps(content | {"format": "qkv checkpoint 1"}))
+    words = r'last\.json was written by an older version of qkv, in the format "qkv checkpoint 1": '
+    with pytest.raises(ValueError, match=words + "train the model again"):
+        Checkpoint.load(tmp_path)
+
+
 def test_without_the_state_of_the_optimizer_training_does_not_go_on(tmp_path):
     make().save(tmp_path / "last.json")
     with pytest.raises(ValueError, match="holds no state of the optimizer"):
@@ -243,11 +264,11 @@ class Full:
 @pytest.mark.parametrize("call", ["fsync", "replace", "write"])
 def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, call):
     """Full after none, one, … of the five files: vocabularies, parameters, optimizer, last.json."""
-    old = make(facts={"step": 1}, optimizer=True)
+    old = make(metadata={"step": 1}, optimizer=True)
     old.save(tmp_path / "last.json")
     before = names(tmp_path)
-    other = learn_words([line.replace("cat", "dog") for line in LINES])
-    new = make(1, facts={"step": 2}, optimizer=True, source=other, target=other)
+    other = train_word_level([line.replace("cat", "dog") for line in LINES])
+    new = make(1, metadata={"step": 2}, optimizer=True, source=other, target=other)
     for after in range(5):
         left = [after]
 
@@ -299,7 +320,7 @@ replace(old, parameters=states[0], optimizer=states[1]).save(sys.argv[1])
 
 
 def test_killed_while_saving_the_old_one_stays_and_the_rest_is_swept(tmp_path):
-    old = make(facts={"step": 1}, optimizer=True)
+    old = make(metadata={"step": 1}, optimizer=True)
     for whole in range(3):  # parameters, optimizer, last.json: killed in the next
         folder = tmp_path / str(whole)
         old.save(folder / "last.json")
@@ -313,7 +334,7 @@ def test_killed_while_saving_the_old_one_stays_and_the_rest_is_swept(tmp_path):
         assert len(names(folder)) == len(before) + whole + 1
         assert sum(name.endswith(".part") for name in names(folder)) == 1
         same(Checkpoint.load(folder, optimizer=True), old)
-        new = make(1, facts={"step": 2}, optimizer=True)
+        new = make(1, metadata={"step": 2}, optimizer=True)
         new.save(folder / "last.json")
         assert len(names(folder)) == len(before)
         same(Checkpoint.load(folder, optimizer=True), new)
@@ -325,7 +346,7 @@ def test_what_is_no_part_of_a_checkpoint_is_not_swept(tmp_path):
         (tmp_path / name).write_text(text)
     kept = "parameters-0123456789abcdef.safetensors"
     (tmp_path / kept).write_text("of a later format")
-    listing = {"format": "qkv checkpoint 2", "files": {"parameters": kept, "else": [1]}}
+    listing = {"format": "qkv checkpoint 3", "files": {"parameters": kept, "else": [1]}}
     (tmp_path / "later.json").write_text(json.dumps(listing))
     stray = "optimizer-0123456789abcdef.safetensors"
     (tmp_path / stray).write_text("of none")
@@ -423,7 +444,7 @@ def test_json_of_any_shape_is_read_or_refused_in_words(tmp_path_factory, data):
     except ValueError as error:
         said = str(error)
     assert re.search(r"^$|best\.json is no checkpoint: it is cut short|vocabulary of the", said)
-    make().save(folder / "last.json")  # sweeping, it meets the other
+    make().save(folder / "last.json")  # cleaning up, it meets the other
 
 
 @pytest.mark.parametrize("text", ["[" * 10**5, '{"a":' * 10**5, "\xff", "NaN", '"text"', "12"])
@@ -435,7 +456,7 @@ def test_what_is_hardly_json_is_refused_in_words(tmp_path, text):
 
 def test_facts_that_json_cannot_hold_are_refused_before_anything_is_written(tmp_path):
     with pytest.raises(TypeError, match="not JSON serializable"):
-        make(facts={"loss": torch.tensor(1.0)}).save(tmp_path / "run" / "last.json")
+        make(metadata={"loss": torch.tensor(1.0)}).save(tmp_path / "run" / "last.json")
     assert names(tmp_path) == []
 
 
@@ -452,7 +473,7 @@ def test_a_pipe_or_an_endless_device_is_refused_and_not_waited_for(tmp_path, rol
     with pytest.raises(ValueError, match=f"{path.name} is no regular file, but a {kind}"):
         Checkpoint.load(tmp_path)
     if role == "last.json":
-        make().save(tmp_path / "best.json")  # sweeping, it meets the other
+        make().save(tmp_path / "best.json")  # cleaning up, it meets the other
         same(Checkpoint.load(tmp_path / "best.json"), make())
     else:
         with pytest.raises(ValueError, match="is no regular file"):
@@ -472,13 +493,13 @@ def test_the_optimizer_of_torch_goes_in_and_comes_back(tmp_path, kind):
 
     optimizer = kind(model, lr=0.01)
     step(optimizer, model)
-    saved = Checkpoint(CONFIG, state_of(model), WORDS, WORDS, {}, optimizer.state_dict())
+    saved = Checkpoint(CONFIG, state_dict(model), WORDS, WORDS, {}, optimizer.state_dict())
     saved.save(tmp_path / "last.json")
     found = Checkpoint.load(tmp_path, optimizer=True)
     same(found, saved)
 
     again = qt.Transformer(CONFIG)
-    to_torch(found.parameters, again)
+    copy_parameters(found.parameters, again)
     other = kind(again, lr=0.01)
     other.load_state_dict(found.optimizer)
     step(optimizer, model)
@@ -495,7 +516,7 @@ def test_the_optimizer_of_numpy_goes_in_and_comes_back(tmp_path):
     for gradient in model.grads.values():
         gradient += 3.0
     optimizer.step()
-    Checkpoint(CONFIG, state_of(model), WORDS, WORDS, {}, optimizer.state_dict()).save(
+    Checkpoint(CONFIG, state_dict(model), WORDS, WORDS, {}, optimizer.state_dict()).save(
         tmp_path / "last.json"
     )
     found = Checkpoint.load(tmp_path, optimizer=True)
@@ -507,10 +528,10 @@ def test_the_optimizer_of_numpy_goes_in_and_comes_back(tmp_path):
 
 def test_a_model_of_characters_is_saved_with_its_sizes_and_spells_its_text(tmp_path):
     text = "to be,  or not\n\tto be"
-    letters = learn_characters([text])
+    letters = train_character_level([text])
     config = TransformerConfig(len(letters), d_model=6, n_heads=2, d_ff=5, n_layers=1, pad_id=0)
     model = qn.DecoderOnly(config, rng=np.random.default_rng(0))
-    Checkpoint(config, state_of(model), letters, letters).save(tmp_path / "last.json")
+    Checkpoint(config, state_dict(model), letters, letters).save(tmp_path / "last.json")
     found = Checkpoint.load(tmp_path)
     assert found.source.characters
     assert found.source.digest == letters.digest

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from models import CASES, MODELS, SMALL, build, config_of
 
 import qkv.numpy as qn
 import qkv.torch as qt
 from qkv.config import TransformerConfig, parameter_count
+from tests.helpers.models import CASES, MODELS, SMALL, build, config_of
 
 
 def counted(room, config, model):
@@ -22,7 +22,7 @@ def test_the_base_model_of_the_paper():
     """Three tables tied, 37,000 tokens: 63 million and not the 65 that table 3 gives."""
     base = TransformerConfig(vocab_size=37_000)
     assert (base.d_model, base.n_heads, base.d_ff, base.n_layers) == (512, 8, 2048, 6)
-    assert (base.placement, base.norm, base.activation, base.dropout) == (
+    assert (base.norm_placement, base.norm, base.activation, base.dropout) == (
         "post",
         "layer",
         "relu",
@@ -43,7 +43,7 @@ def test_the_smallest_gpt_2():
         d_ff=3072,
         n_layers=12,
         activation="gelu_tanh",
-        placement="pre",
+        norm_placement="pre",
         positions="learned",
         max_len=1024,
     )
@@ -86,7 +86,7 @@ def configurations(draw):
         n_decoder_layers=one_of(None, 1, 2) if beside else None,
         activation=one_of("relu", "gelu", "gelu_tanh", "swiglu"),
         norm=one_of("layer", "rms"),
-        placement=one_of("post", "pre"),
+        norm_placement=one_of("post", "pre"),
         final_norm=one_of(None, True, False),
         positions=positions,
         max_len=draw(st.integers(1, 9)),
@@ -145,7 +145,7 @@ REFUSED = {
     "norm_eps must be a number above 0, got 0: 1e-5 is usual": {"norm_eps": 0},
     "causal must be True or False, got 'bidirectional'": {"causal": "bidirectional"},
     "norm must be one of 'layer', 'rms', got 'batch'": {"norm": "batch"},
-    "placement must be one of 'post', 'pre', got 'both'": {"placement": "both"},
+    "norm_placement must be one of 'post', 'pre', got 'both'": {"norm_placement": "both"},
     "positions must be one of 'sinusoidal', 'learned', 'rotary', 'alibi', 'none', got None": {
         "positions": None
     },

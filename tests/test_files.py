@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from qkv import files
-from qkv.files import locked, read_whole, write_whole
+from qkv.files import atomic_write, file_lock, read_regular_file
 
 
 def reading(path):
@@ -23,7 +23,7 @@ def test_a_pipe_is_written_and_stays_a_pipe(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     thread, came = reading(pipe)
-    write_whole(pipe, b"the words")
+    atomic_write(pipe, b"the words")
     thread.join(timeout=60)
     assert came == [b"the words"]
     assert stat.S_ISFIFO(pipe.lstat().st_mode)
@@ -37,7 +37,7 @@ def test_a_device_is_written_and_stays_a_device(tmp_path):
         device.open("wb").close()
     except OSError:
         pytest.skip("only root may make a device, and not in every folder")
-    write_whole(device, b"the words")
+    atomic_write(device, b"the words")
     assert stat.S_ISCHR(device.lstat().st_mode)
     assert list(tmp_path.iterdir()) == [device]
 
@@ -48,7 +48,7 @@ def test_a_link_stays_and_its_file_is_written(tmp_path):
     link.symlink_to("folder/kept.txt")
     second.symlink_to(link)
     for data in (b"into a file that is not there yet", b"again"):
-        write_whole(second, data)
+        atomic_write(second, data)
         assert target.read_bytes() == data
         assert (os.readlink(second), os.readlink(link)) == (str(link), "folder/kept.txt")
     assert list(target.parent.iterdir()) == [target]
@@ -59,7 +59,7 @@ def test_a_link_to_a_pipe_is_followed(tmp_path):
     os.mkfifo(pipe)
     link.symlink_to(pipe)
     thread, came = reading(pipe)
-    write_whole(link, b"the words")
+    atomic_write(link, b"the words")
     thread.join(timeout=60)
     assert (came, link.is_symlink(), pipe.is_fifo()) == ([b"the words"], True, True)
 
@@ -68,7 +68,7 @@ def test_an_open_file_without_a_name_of_its_own_is_written(tmp_path):
     """As /dev/stdout is, where a shell sends it into a file that is gone by now."""
     with (tmp_path / "gone").open("w+b") as file:
         os.unlink(tmp_path / "gone")
-        write_whole(f"/proc/self/fd/{file.fileno()}", b"the words")
+        atomic_write(f"/proc/self/fd/{file.fileno()}", b"the words")
         assert file.read() == b"the words"
     assert list(tmp_path.iterdir()) == []
 
@@ -77,7 +77,7 @@ def test_a_file_is_replaced_and_not_written_over(tmp_path):
     path, other = tmp_path / "a.txt", tmp_path / "b.txt"
     path.write_bytes(b"old")
     os.link(path, other)
-    write_whole(path, b"new")
+    atomic_write(path, b"new")
     assert (path.read_bytes(), other.read_bytes()) == (b"new", b"old")
 
 
@@ -85,7 +85,7 @@ def test_what_cannot_be_written_is_told(tmp_path):
     (tmp_path / "round").symlink_to("round")
     for name in ("", "missing/file", "round"):
         with pytest.raises(OSError):  # noqa: PT011 (each system says it in its own words)
-            write_whole(tmp_path / name, b"")
+            atomic_write(tmp_path / name, b"")
     assert [path.name for path in tmp_path.iterdir()] == ["round"]
 
 
@@ -97,24 +97,24 @@ def test_what_is_no_file_is_not_read(tmp_path, kind):
     else:
         path.symlink_to("/dev/zero")
     with pytest.raises(ValueError, match=r"it is no regular file, but a (pipe|device)"):
-        read_whole(path)
+        read_regular_file(path)
 
 
 def test_a_file_and_a_link_to_it_are_read(tmp_path):
     (tmp_path / "a").write_bytes(b"data")
     (tmp_path / "b").symlink_to("a")
-    assert read_whole(tmp_path / "a") == read_whole(str(tmp_path / "b")) == b"data"
+    assert read_regular_file(tmp_path / "a") == read_regular_file(str(tmp_path / "b")) == b"data"
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        read_whole(tmp_path / "nowhere")
+        read_regular_file(tmp_path / "nowhere")
     with pytest.raises(IsADirectoryError):
-        read_whole(tmp_path)
+        read_regular_file(tmp_path)
 
 
 def test_a_lock_is_held_once_and_leaves_nothing(tmp_path):
     path = tmp_path / "lock"
     for _ in range(2):
-        with locked(path):
-            with pytest.raises(BlockingIOError, match=f"process {os.getpid()} on"), locked(path):
+        with file_lock(path):
+            with pytest.raises(BlockingIOError, match=f"process {os.getpid()} on"), file_lock(path):
                 pass
             assert path.exists()  # the one who was refused has not taken it away
         assert not path.exists()
@@ -130,9 +130,9 @@ def test_a_file_that_went_with_its_lock_is_not_held_instead_of_the_new_one(tmp_p
         true(file, how)
 
     monkeypatch.setattr(files.fcntl, "flock", late)
-    with locked(path):
+    with file_lock(path):
         monkeypatch.undo()
-        with pytest.raises(BlockingIOError), locked(path):
+        with pytest.raises(BlockingIOError), file_lock(path):
             pass
 
 
@@ -141,9 +141,9 @@ def test_where_there_are_no_locks_nothing_is_held(tmp_path, monkeypatch):
         raise OSError(errno.ENOTSUP, "Operation not supported")
 
     monkeypatch.setattr(files.fcntl, "flock", none)
-    with locked(tmp_path / "lock"):
+    with file_lock(tmp_path / "lock"):
         pass
     monkeypatch.setattr(files, "fcntl", None)  # as on Windows
-    with locked(tmp_path / "lock"):
+    with file_lock(tmp_path / "lock"):
         pass
     assert list(tmp_path.iterdir()) == []

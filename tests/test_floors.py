@@ -1,23 +1,25 @@
 """Who imports whom: nothing imports upward, and the NumPy room never meets torch."""
 
 import ast
-import subprocess
-import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import qkv.numpy as qn
+from tests.helpers.processes import run_python
 
 SOURCE = Path(qn.__file__).parents[1]
 FLOORS = [
-    {"shapes", "config", "files"},
+    {"shapes", "config", "decoding", "files", "learning_rate_schedules"},
     {"numpy", "torch"},
-    {"bridge", "text", "corpus"},
+    {"bridge", "text", "corpus", "bleu"},
     {"checkpoint"},
     {"translator"},
     {"pretrained"},
-    {"explore", "exercises", "plot", "live"},
+    {"plot"},
+    {"trainer"},
+    {"explore", "exercises", "live"},
     {"commands"},
 ]
 BLIND = [{"numpy", "torch"}, {"explore", "exercises"}]
@@ -68,23 +70,51 @@ def test_nothing_imports_upward(path):
         ("exercises", "from qkv.explore.masks import picture", {"explore"}),
         ("numpy", "from qkv.explore import explore", {"explore"}),
         ("explore", "import qkv.torch as qt\nfrom qkv.plot import COLOURS", set()),
+        ("trainer", "import torch\nfrom qkv.plot import COLOURS", set()),
+        ("trainer", "from qkv.commands.messages import counted", {"commands"}),
+        ("plot", "from qkv.trainer import History", {"trainer"}),
     ],
 )
 def test_the_scan_finds_what_imports_upward(part, code, found):
     assert upward(part, code) == found
 
 
-def run(code):
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+def modules_named_in(code):
+    """Every module that an import names, also one for the type checker alone."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def import_order(sources):
+    """Modules {name: code} in an order in which each comes after all that it imports."""
+    graph = {name: sources.keys() & set(modules_named_in(code)) for name, code in sources.items()}
+    return list(TopologicalSorter(graph).static_order())
+
+
+def test_no_modules_import_each_other():
+    paths = [path for path in SOURCE.rglob("*.py") if path.name != "__init__.py"]
+    names = [".".join(path.relative_to(SOURCE.parent).with_suffix("").parts) for path in paths]
+    sources = {name: path.read_text() for name, path in zip(names, paths, strict=True)}
+    assert len(import_order(sources)) == len(sources)
+
+
+def test_a_circle_for_the_type_checker_alone_is_one():
+    one = "if TYPE_CHECKING:\n    from qkv.two import Two"
+    with pytest.raises(CycleError, match=r"qkv\.one.*qkv\.two"):
+        import_order({"qkv.one": one, "qkv.two": "from qkv import one"})
 
 
 def test_the_numpy_room_does_not_import_torch():
-    found = run("import sys, qkv.numpy; print([m for m in sys.modules if 'torch' in m])")
+    found = run_python("import sys, qkv.numpy; print([m for m in sys.modules if 'torch' in m])")
     assert found.stdout.strip() == "[]", found.stderr
 
 
 def test_the_numpy_room_works_where_there_is_no_torch():
-    found = run(
+    found = run_python(
         "import sys; sys.modules['torch'] = None\n"
         "import numpy as np, qkv.numpy as qn\n"
         "x = np.ones((2, 3)); print(qn.scaled_dot_product_attention(x, x, x, causal=True)[0].sum())"
@@ -94,7 +124,7 @@ def test_the_numpy_room_works_where_there_is_no_torch():
 
 def test_the_numpy_room_loads_nothing_but_numpy():
     """So it is there in about the time that NumPy takes, and works where nothing else is."""
-    found = run(
+    found = run_python(
         "import sys, numpy.random; known = {*sys.modules, *sys.stdlib_module_names}\n"
         "import qkv.numpy\n"
         "print(sorted({name.partition('.')[0] for name in sys.modules} - known))"

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from qkv.plot import COLOURS, WEIGHTS, box, heatmap, number, over, style
+from qkv.plot import COLOURS, WEIGHTS, format_number, heatmap, matrix_box, style, text_colour_on
 
 
 @pytest.fixture
@@ -47,17 +47,17 @@ def test_numbers_may_be_left_out(ax):
 
 
 def test_number():
-    assert [number(x) for x in (0.126, -1.0, -np.inf)] == ["0.13", "−1.00", "−∞"]
+    assert [format_number(x) for x in (0.126, -1.0, -np.inf)] == ["0.13", "−1.00", "−∞"]
 
 
 @pytest.mark.parametrize(("colour", "readable"), [("white", "black"), ("#1E1B4B", "white")])
 def test_over_picks_the_readable_one(colour, readable):
-    assert over(colour) == readable
-    assert over(WEIGHTS(1.0)) == "white"
+    assert text_colour_on(colour) == readable
+    assert text_colour_on(WEIGHTS(1.0)) == "white"
 
 
 def test_box_is_to_scale_and_names_its_sides(ax):
-    box(ax, 2, rows=8, columns=3, name="$V$", colour="value", sides=("$n$", "$d_v$"))
+    matrix_box(ax, 2, rows=8, columns=3, name="$V$", colour="value", sides=("$n$", "$d_v$"))
     (patch,) = ax.collections
     corners = patch.get_paths()[0].vertices
     assert np.ptp(corners[:, 0]) == 3

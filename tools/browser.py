@@ -1,4 +1,4 @@
-"""Which Chromium the browser tests use."""
+"""Find the Chromium that the browser tests use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
-HOW_TO = (
+INSTALL_HINT = (
     "The browser tests need Chromium. Install it (Debian, Ubuntu: apt-get install chromium;\n"
     "elsewhere: .venv/bin/python -m playwright install chromium), or say where it is:\n"
     "make test CHROMIUM=/path/to/chromium"
@@ -21,10 +21,10 @@ def find_browser() -> str | None:
     named = os.environ.get("CHROMIUM")
     if named:
         return shutil.which(named)
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None and sys.platform == "darwin" and MAC.exists():
-        found = str(MAC)
-    return found or playwright_browser()
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None and sys.platform == "darwin" and MAC.exists():
+        path = str(MAC)
+    return path or playwright_browser()
 
 
 def playwright_browser() -> str | None:

@@ -37,7 +37,7 @@ def build(book: Path = BOOK, part: Path = PART, always: bool = True) -> int:
     program = str(Path(sys.executable).with_name("jupyter-book"))
     options = ["--all", "-q", "-W", "-n", "--keep-going", "--path-output", str(part)]
     print("Building the book ...", flush=True)
-    # Warnings and errors come on stderr; its closing words name the folder aside.
+    # Warnings and errors come on stderr; its closing lines name the folder aside.
     status = subprocess.call([program, "build", ".", *options], cwd=ROOT, stdout=subprocess.DEVNULL)
     if status:
         return status
@@ -45,18 +45,18 @@ def build(book: Path = BOOK, part: Path = PART, always: bool = True) -> int:
     shutil.rmtree(book, ignore_errors=True)
     (part / "_build" / "html").replace(book)
     shutil.rmtree(part)
-    said = {"inputs": inputs, "book": digest(book, contents(book))}
-    stamp.write_text(json.dumps(said) + "\n", encoding="utf-8")
+    record = {"inputs": inputs, "book": digest(book, contents(book))}
+    stamp.write_text(json.dumps(record) + "\n", encoding="utf-8")
     return 0
 
 
 def is_built(book: Path, stamp: Path, inputs: str) -> bool:
     """Whether these inputs gave the book that stands there, and nobody touched it since."""
     try:
-        said = json.loads(stamp.read_text(encoding="utf-8"))
+        record = json.loads(stamp.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return bool(said == {"inputs": inputs, "book": digest(book, contents(book))})
+    return bool(record == {"inputs": inputs, "book": digest(book, contents(book))})
 
 
 def inputs_digest(root: Path = ROOT) -> str:
@@ -73,17 +73,17 @@ def contents(place: Path) -> Iterator[Path]:
         yield place
     for file in sorted(place.rglob("*")):
         inside = file.relative_to(place).parts
-        kept = any(part == "__pycache__" or part.startswith(".") for part in inside)
-        if not kept and file.is_file():
+        ignored = any(part == "__pycache__" or part.startswith(".") for part in inside)
+        if not ignored and file.is_file():
             yield file
 
 
 def digest(root: Path, files: Iterator[Path], more: str = "") -> str:
-    found = hashlib.sha256(more.encode())
+    total = hashlib.sha256(more.encode())
     for file in files:
         content = hashlib.sha256(file.read_bytes()).hexdigest()
-        found.update(f"{file.relative_to(root)}\n{content}\n".encode())
-    return found.hexdigest()
+        total.update(f"{file.relative_to(root)}\n{content}\n".encode())
+    return total.hexdigest()
 
 
 def main() -> int:
@@ -97,9 +97,8 @@ def main() -> int:
     except KeyboardInterrupt:
         print("\nInterrupted; the book is as it was.", file=sys.stderr)
         return 130
-    where = BOOK.relative_to(ROOT)
-    said = f"The book is in {where}." if not status else f"The build failed; {where} is as it was."
-    print(said, file=sys.stderr if status else sys.stdout)
+    outcome = "The book is in {}." if not status else "The build failed; {} is as it was."
+    print(outcome.format(BOOK.relative_to(ROOT)), file=sys.stderr if status else sys.stdout)
     return status
 
 

@@ -1,4 +1,4 @@
-"""The cell that sets a chapter up in Colab: its first one while the repository's address is set.
+"""Set-up cell for Colab: a chapter's first cell while the repository's address is set.
 
 Colab opens a single notebook, without the book's package. The cell installs the package there by
 the loose ranges of pyproject.toml, so that Colab's own NumPy, widgets and torch stay, and lets
@@ -16,7 +16,7 @@ import yaml  # type: ignore[import-untyped]
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "book" / "extensions"))
 
-from address import resolve
+from public_addresses import resolve
 
 ROOT = Path(__file__).resolve().parent.parent
 HIDDEN = "remove-cell"  # the tag by which myst-nb leaves a cell out of the page
@@ -48,7 +48,7 @@ def repository_address(root: Path = ROOT) -> str:
 
 
 def is_setup(cell: Any) -> bool:
-    """Whether `set_up` made the cell. No other cell of a chapter may have its tag."""
+    """Whether `update_setup_cell` made the cell. No other cell of a chapter may have its tag."""
     return cell.id.endswith("-setup") and HIDDEN in cell.metadata.get("tags", [])
 
 
@@ -59,19 +59,19 @@ def setup_cell(address: str, concept: str) -> Any:
     return nbformat.v4.new_code_cell(source, id=f"{concept}-setup", metadata=metadata)
 
 
-def set_up(notebook: Any, address: str, concept: str) -> None:
+def update_setup_cell(notebook: Any, address: str, concept: str) -> None:
     """Put the cell first, renew it, or take it away where there is no address. In place."""
     notebook.cells = [cell for cell in notebook.cells if not is_setup(cell)]
     if address:
         notebook.cells.insert(0, setup_cell(address, concept))
 
 
-def is_set_up(notebook: Any, address: str, concept: str) -> bool:
-    """Whether the notebook has the cell that `set_up` would give it, first and once, or none."""
-    found = [cell for cell in notebook.cells if is_setup(cell)]
+def has_expected_setup_cell(notebook: Any, address: str, concept: str) -> bool:
+    """Whether the notebook has what `update_setup_cell` would give it: the cell once, or none."""
+    setup_cells = [cell for cell in notebook.cells if is_setup(cell)]
     if not address:
-        return not found
-    wanted = setup_cell(address, concept)
-    return found == notebook.cells[:1] and all(
-        found[0][part] == wanted[part] for part in ("id", "cell_type", "source", "metadata")
+        return not setup_cells
+    expected = setup_cell(address, concept)
+    return setup_cells == notebook.cells[:1] and all(
+        setup_cells[0][key] == expected[key] for key in ("id", "cell_type", "source", "metadata")
     )

@@ -1,8 +1,9 @@
-"""What a contributor reads first of a failed test run: counts by file, and the nearest failure.
+"""Sum up a failed pytest run from its JUnit report: counts by file, the nearest failure first.
 
-The nearest file is the one named for what has changed since the last commit: tests/test_masks.py
-for src/qkv/numpy/masks.py. Where no name decides, it is the one that needs the fewest modules of
-the package: a fault breaks all that is built on it, and what is built on least is closest to it.
+The nearest file is the one named for what has changed since the last commit:
+tests/rooms/test_masks.py for src/qkv/numpy/masks.py. Where no name decides, it is the one that
+needs the fewest modules of the package: a fault breaks all that is built on it, and what is built
+on least is closest to it.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ class Failure:
 
     file: str
     test: str
-    words: str
+    message: str
 
 
 def failures(report: Path) -> list[Failure]:
     """The failed tests of a pytest run, from its report (junit_family=xunit1), in its order."""
-    found = []
+    failed_tests = []
     for case in ElementTree.parse(report).iter("testcase"):
-        for bad in (*case.iter("failure"), *case.iter("error")):
+        for element in (*case.iter("failure"), *case.iter("error")):
             # A file that could not be read has no test: its name stands in the place of one.
             file = case.get("file") or f"{case.get('name', '').replace('.', '/')}.py"
-            words = bad.text or bad.get("message") or ""
-            found.append(Failure(file, case.get("name", ""), words.strip("\n")))
-    return found
+            message = element.text or element.get("message") or ""
+            failed_tests.append(Failure(file, case.get("name", ""), message.strip("\n")))
+    return failed_tests
 
 
 def skip_reasons(report: Path) -> Counter[str]:
@@ -48,19 +49,23 @@ def skip_reasons(report: Path) -> Counter[str]:
     return Counter(case.get("message", "").removeprefix("Skipped: ") for case in cases)
 
 
-def nearest_first(found: Sequence[Failure], changed: Sequence[str]) -> list[tuple[str, int]]:
+def nearest_first(failed_tests: Sequence[Failure], changed: Sequence[str]) -> list[tuple[str, int]]:
     """(file, failures in it), the file nearest to the fault first."""
-    counted = Counter(failure.file for failure in found)
-    return sorted(counted.items(), key=lambda item: distance(item[0], changed))
+    per_file = Counter(failure.file for failure in failed_tests)
+    return sorted(per_file.items(), key=lambda item: sort_key(item[0], changed))
 
 
-def distance(file: str, changed: Sequence[str]) -> tuple[int, int, str]:
-    """Sorts test files: the best name first, then the fewest modules needed."""
-    return -max((kinship(file, path) for path in changed), default=0), needs(file), file
+def sort_key(file: str, changed: Sequence[str]) -> tuple[int, int, str]:
+    """Sort key of test files: the best name first, then the fewest modules needed."""
+    return (
+        -max((name_overlap(file, path) for path in changed), default=0),
+        count_needed_modules(file),
+        file,
+    )
 
 
-def kinship(file: str, changed: str) -> int:
-    """How many letters of a test file's name speak of a changed file; 0 where none does."""
+def name_overlap(file: str, changed: str) -> int:
+    """How many letters a test file's name shares with that of a changed file; 0 for none."""
     if file == changed:
         return len(file)
     path = PurePosixPath(changed)
@@ -77,31 +82,31 @@ def changed_files() -> list[str]:
     """What differs from the last commit; nothing where git cannot tell."""
     command = ["git", "status", "--porcelain", "--no-renames", "--untracked-files=all"]
     try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        status = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return []
-    return [line[3:] for line in done.stdout.splitlines()]
+    return [line[3:] for line in status.stdout.splitlines()]
 
 
-def needs(file: str) -> int:
+def count_needed_modules(file: str) -> int:
     """How many modules of ours a file imports, and they in turn."""
     path = ROOT / file
     if path.suffix != ".py" or not path.is_file():
         return 0
     seen: set[Path] = set()
-    left = [path]
-    while left:
-        for module in imported(left.pop()):
+    queue = [path]
+    while queue:
+        for module in imported_files(queue.pop()):
             if module not in seen:
                 seen.add(module)
-                left.append(module)
+                queue.append(module)
     return len(seen)
 
 
 @cache
-def imported(path: Path) -> tuple[Path, ...]:
+def imported_files(path: Path) -> tuple[Path, ...]:
     """Our files that one file imports by name."""
-    found = []
+    files: list[Path] = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -109,12 +114,12 @@ def imported(path: Path) -> tuple[Path, ...]:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         else:
             continue
-        found += [file for name in names for file in files_of(name)]
-    return tuple(found)
+        files += [file for name in names for file in module_files(name)]
+    return tuple(files)
 
 
-def files_of(module: str) -> Iterator[Path]:
+def module_files(module: str) -> Iterator[Path]:
     """The file of a module of this folder; a package is its __init__.py."""
-    for folder in (ROOT / "src", ROOT / "tests", ROOT):
+    for folder in (ROOT / "src", ROOT):
         place = folder.joinpath(*module.split("."))
         yield from filter(Path.is_file, (place.with_suffix(".py"), place / "__init__.py"))

@@ -32,7 +32,7 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedC
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tools.run_notebooks import merged
+from tools.run_notebooks import merge_streams
 
 ROOT = Path(__file__).resolve().parent.parent
 FAULTS = ROOT / "tools" / "mutants.toml"
@@ -148,7 +148,7 @@ def noticed_by_chapter(chapter: str, copy: Path, fault: Fault) -> str:
 
 def shown(cell: Any) -> list[str]:
     """The text outputs of a cell; pictures and widgets are drawn from arrays that cells assert."""
-    outputs = merged(cell.outputs)
+    outputs = merge_streams(cell.outputs)
     texts = [o.text if o.output_type == "stream" else o.data.get("text/plain") for o in outputs]
     return [text for text in texts if text]
 

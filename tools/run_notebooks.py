@@ -24,8 +24,8 @@ from sphinx.errors import ConfigError
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from qkv.explore.stored import stored_notebook
-from tools.colab import repository_address, set_up
+from qkv.explore.framework.widget_state import normalize_notebook
+from tools.colab import repository_address, update_setup_cell
 
 CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -33,7 +33,7 @@ CELL_SECONDS = 600
 
 
 class NotebookError(Exception):
-    """A notebook that cannot be run, in words for the author."""
+    """A notebook that cannot be run, as a message for the author."""
 
 
 def execute(path: Path, address: str) -> Any:
@@ -43,8 +43,8 @@ def execute(path: Path, address: str) -> Any:
         address: the repository's, for the cell that sets the notebook up in Colab; "" for none.
     """
     notebook = nbformat.read(path, as_version=4)
-    set_up(notebook, address, path.stem[3:])
-    at = {"cell": "before its first cell"}
+    update_setup_cell(notebook, address, path.stem[3:])
+    position = {"cell": "before its first cell"}
     client = NotebookClient(
         notebook,
         timeout=CELL_SECONDS,
@@ -52,60 +52,62 @@ def execute(path: Path, address: str) -> Any:
         record_timing=False,
         extra_arguments=["--log-level=ERROR"],  # the kernel's own warnings are no output of a cell
         resources={"metadata": {"path": str(path.parent)}},
-        on_cell_start=lambda cell, cell_index: at.update(cell=f"in cell {cell.id}"),
+        on_cell_start=lambda cell, cell_index: position.update(cell=f"in cell {cell.id}"),
     )
     try:
         return client.execute()
     except CellExecutionError as error:
-        raise NotebookError(f"{path.name}: {at['cell']}: {error.ename}: {error.evalue}") from None
+        raise NotebookError(
+            f"{path.name}: {position['cell']}: {error.ename}: {error.evalue}"
+        ) from None
     except CellTimeoutError:
         raise NotebookError(
-            f"{path.name}: {at['cell']}: still running after {CELL_SECONDS} s"
+            f"{path.name}: {position['cell']}: still running after {CELL_SECONDS} s"
         ) from None
     except DeadKernelError:
-        raise NotebookError(f"{path.name}: {at['cell']}: the kernel died") from None
+        raise NotebookError(f"{path.name}: {position['cell']}: the kernel died") from None
 
 
 def normal_form(notebook: Any) -> str:
     """The text of a notebook in its one stored form: no timings, no random ids, keys sorted."""
-    notebook = nbformat.from_dict(stored_notebook(notebook))
+    notebook = nbformat.from_dict(normalize_notebook(notebook))
     notebook.metadata.kernelspec = KERNEL
     notebook.metadata.language_info = {"name": "python"}
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
-            cell.outputs = merged(cell.outputs)
+            cell.outputs = merge_streams(cell.outputs)
     return str(nbformat.writes(notebook, version=4)).rstrip("\n") + "\n"
 
 
-def merged(outputs: Iterable[Any]) -> list[Any]:
-    """Without stderr, and with neighbouring pieces of stdout joined: chunks depend on timing."""
-    kept: list[Any] = []
+def merge_streams(outputs: Iterable[Any]) -> list[Any]:
+    """Drop stderr, and join neighbouring pieces of stdout: chunks depend on timing."""
+    result: list[Any] = []
     for output in outputs:
         stream = output.output_type == "stream"
         if stream and output.name == "stderr":
             continue
-        if stream and kept and kept[-1].output_type == "stream":
-            kept[-1].text += output.text
+        if stream and result and result[-1].output_type == "stream":
+            result[-1].text += output.text
         else:
-            kept.append(output)
-    return kept
+            result.append(output)
+    return result
 
 
-def chosen(names: Sequence[str], folder: Path) -> list[Path]:
+def find_chapters(names: Sequence[str], folder: Path) -> list[Path]:
     """The notebooks meant: all, or those whose file or concept has one of the names."""
     every = sorted(folder.glob("[0-9][0-9]_*.ipynb"))
     if not names:
         return every
-    found = []
+    paths = []
     for name in names:
         stem = Path(name).stem
         match = [path for path in every if stem in (path.stem, path.stem[3:])]
         if not match:
             known = ", ".join(path.stem for path in every)
             raise NotebookError(f"There is no chapter {name}. There are: {known}")
-        found += match
-    return found
+        paths += match
+    return paths
 
 
 def refresh(path: Path, address: str, write: bool) -> bool:
@@ -129,7 +131,7 @@ def main() -> int:
     changes = failures = 0
     try:
         address = repository_address()
-        for path in chosen(options.names, CHAPTERS):
+        for path in find_chapters(options.names, CHAPTERS):
             start = time.perf_counter()
             try:
                 changed = refresh(path, address, write=not options.check)
@@ -138,8 +140,10 @@ def main() -> int:
                 failures += 1
                 continue
             changes += changed
-            said = ("would change" if options.check else "stored anew") if changed else "unchanged"
-            print(f"{path.name}: {said} ({time.perf_counter() - start:.0f} s)", flush=True)
+            status = (
+                ("would change" if options.check else "stored anew") if changed else "unchanged"
+            )
+            print(f"{path.name}: {status} ({time.perf_counter() - start:.0f} s)", flush=True)
     except (NotebookError, ConfigError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-"""Set up the virtual environment, once: `python tools/setup_venv.py book` or `... test`.
+"""Create the virtual environment: `python tools/setup_venv.py book`, or `... test`.
 
 A stamp inside the environment is written last, and says what was installed. Without a stamp that
 fits, nothing is trusted: the next call starts from an empty environment. Runs under the Python
@@ -23,7 +23,7 @@ UNFINISHED, STAMP = "qkv-unfinished", "qkv-ready.json"
 
 
 class SetupError(Exception):
-    """A reason to stop, in words for the reader."""
+    """A reason to stop, as a message for the reader."""
 
 
 def set_up(venv: Path, root: Path, level: str, chosen: bool = False) -> None:
@@ -79,16 +79,16 @@ def read_stamp(venv: Path) -> dict[str, str]:
         stamp = json.loads((venv / STAMP).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    whole = isinstance(stamp, dict) and (venv / "bin" / "python").exists()
-    return stamp if whole and not (venv / UNFINISHED).exists() else {}
+    is_complete = isinstance(stamp, dict) and (venv / "bin" / "python").exists()
+    return stamp if is_complete and not (venv / UNFINISHED).exists() else {}
 
 
 def digest(root: Path) -> str:
     """A fingerprint of every line that says what to install."""
     project, *tools = (root / "pyproject.toml").read_text(encoding="utf-8").split("\n[tool.")
-    installed = [table for table in tools if table.startswith("setuptools.")]  # data files among it
-    wanted = (root / "requirements.txt").read_text(encoding="utf-8") + project
-    return hashlib.sha256("\n".join([wanted, *installed]).encode()).hexdigest()
+    data_files = [table for table in tools if table.startswith("setuptools.")]
+    pins = (root / "requirements.txt").read_text(encoding="utf-8")
+    return hashlib.sha256("\n".join([pins + project, *data_files]).encode()).hexdigest()
 
 
 def python_version() -> str:
@@ -97,8 +97,8 @@ def python_version() -> str:
 
 def refuse_foreign(venv: Path) -> None:
     """Stop before an environment that somebody else made: it is not ours to delete."""
-    ours = (venv / STAMP).exists() or (venv / UNFINISHED).exists()
-    if venv.exists() and any(venv.iterdir()) and not ours:
+    is_ours = (venv / STAMP).exists() or (venv / UNFINISHED).exists()
+    if venv.exists() and any(venv.iterdir()) and not is_ours:
         raise SetupError(f"{venv} was not made by this Makefile: move it away, then try again.")
 
 
@@ -122,13 +122,13 @@ def install(venv: Path, root: Path, level: str, fresh: bool) -> None:
     (venv / STAMP).unlink(missing_ok=True)
     python = str(venv / "bin" / "python")
     if fresh:
-        lone = [] if importlib.util.find_spec("ensurepip") else ["--without-pip"]
-        run([sys.executable, "-m", "venv", *lone, str(venv)], root)
+        without_pip = [] if importlib.util.find_spec("ensurepip") else ["--without-pip"]
+        run([sys.executable, "-m", "venv", *without_pip, str(venv)], root)
     pip = [python, "-m", "pip"]
     if not (venv / "bin" / "pip").exists():  # Debian without python3-venv: lend it our pip
         pip = [sys.executable, "-m", "pip", "--python", python]
-    wanted = ["-r", "requirements.txt", "-e", EXTRAS[level]]
-    run([*pip, "install", "--disable-pip-version-check", *wanted], root)
+    packages = ["-r", "requirements.txt", "-e", EXTRAS[level]]
+    run([*pip, "install", "--disable-pip-version-check", *packages], root)
 
     ask = "import sys; print('%d.%d' % sys.version_info[:2])"
     version = subprocess.check_output([python, "-c", ask], text=True).strip()
@@ -140,7 +140,7 @@ def install(venv: Path, root: Path, level: str, fresh: bool) -> None:
 
 
 def run(command: list[str], root: Path) -> None:
-    """Run a command, its words shown; a failure ends the set-up."""
+    """Run a command, its output shown; a failure ends the set-up."""
     if subprocess.call(command, cwd=root):
         raise SetupError(
             f"\nSet-up failed at: {' '.join(command[:4])}\n"

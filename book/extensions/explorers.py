@@ -1,7 +1,7 @@
-"""Bring the explorers to life on the built page, and let a .md page embed a chapter's explorer.
+"""Make explorers work on the built page, and let a .md page embed a chapter's explorer.
 
-Pages that hold widget state get two files: the drawing code of src/qkv/explore with the host that
-stands in for a kernel, and their style. Other pages get nothing.
+Pages that hold widget state get two files: the drawing code of src/qkv/explore together with
+book/assets/static_widgets.js, which needs no kernel, and their style. Other pages get nothing.
 """
 
 from __future__ import annotations
@@ -13,19 +13,28 @@ from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from noscript_tables import noscript_tables
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.logging import getLogger
-from stills import still
 
-from qkv.explore.bundle import light, script, sheet
-from qkv.explore.stored import STATE, VIEW, cells_without_state, explorers_in, part_of
+from qkv.explore.framework.bundle import minify, plain_script, style_sheet
+from qkv.explore.framework.widget_state import (
+    STATE_MIME,
+    VIEW_MIME,
+    cells_without_state,
+    find_explorers,
+    state_of_widget,
+)
 
 ASSETS = Path(__file__).parents[1] / "assets"
-FILES = {"explorers.js": (script, "explore-host.js"), "explorers.css": (sheet, "explore-host.css")}
+FILES = {
+    "explorers.js": (plain_script, "static_widgets.js"),
+    "explorers.css": (style_sheet, "static_widgets.css"),
+}
 EMBEDDED = "qkv-embedded"
 LOGGER = getLogger(__name__)
-SHOWN = re.compile(rf'<script type="{re.escape(VIEW)}">(.*?)</script>', re.DOTALL)
+VIEW_SCRIPT = re.compile(rf'<script type="{re.escape(VIEW_MIME)}">(.*?)</script>', re.DOTALL)
 
 
 class ExplorerDirective(SphinxDirective):
@@ -42,30 +51,30 @@ class ExplorerDirective(SphinxDirective):
             raise self.error(f"explorer: no notebook at {self.arguments[0]}")
         self.env.note_dependency(str(path))
         notebook = json.loads(path.read_text(encoding="utf-8"))
-        found = explorers_in(notebook)
-        title = self.options.get("title", next(iter(found), None) if len(found) == 1 else None)
-        if title not in found:
+        titles = find_explorers(notebook)
+        title = self.options.get("title", next(iter(titles), None) if len(titles) == 1 else None)
+        if title not in titles:
             raise self.error(
-                f"explorer: {self.arguments[0]} holds explorers titled {list(found)}, "
+                f"explorer: {self.arguments[0]} holds explorers titled {list(titles)}, "
                 f"got {title!r}: name one of them in :title:"
             )
         self.env.metadata[self.env.docname][EMBEDDED] = True
-        return [nodes.raw("", embedded(notebook, found[title]), format="html")]
+        return [nodes.raw("", embedded(notebook, titles[title]), format="html")]
 
 
 def embedded(notebook: dict[str, Any], model_id: str) -> str:
     """One explorer with its own state, apart from any other on the page."""
-    state = part_of(notebook, model_id)
+    state = state_of_widget(notebook, model_id)
     view = {"model_id": model_id, "version_major": 2, "version_minor": 0}
     scripts = "".join(
         f'<script type="{kind}">{json.dumps(value).replace("</", chr(60) + chr(92) + "/")}</script>'
-        for kind, value in ((STATE, state), (VIEW, view))
+        for kind, value in ((STATE_MIME, state), (VIEW_MIME, view))
     )
-    return f'<div class="{EMBEDDED}">{scripts}{still(state["state"], model_id)}</div>'
+    return f'<div class="{EMBEDDED}">{scripts}{noscript_tables(state["state"], model_id)}</div>'
 
 
 def check_state(app: Sphinx, page: str, source: list[str]) -> None:
-    """A page would show nothing in the place of a widget whose state was not saved."""
+    """Warn of a widget whose state was not saved: a page would show nothing in its place."""
     if Path(app.env.doc2path(page)).suffix == ".ipynb":
         for cell in cells_without_state(json.loads(source[0])):
             text = "cell %s: the state of its sliders was not saved: run `make notebooks`"
@@ -73,24 +82,24 @@ def check_state(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def write_files(app: Sphinx) -> None:
-    """Before any page is written: Sphinx puts a checksum of each file into its address."""
+    """Write both files, before any page: Sphinx puts a checksum of each into its address."""
     if app.builder.format != "html":
         return
     folder = Path(app.outdir, "_static")
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (made, host) in FILES.items():
-        text = made() + light((ASSETS / host).read_text(encoding="utf-8"))
+    for name, (bundle, asset) in FILES.items():
+        text = bundle() + minify((ASSETS / asset).read_text(encoding="utf-8"))
         Path(folder, name).write_text(text, encoding="utf-8")
 
 
 def add_files(app: Sphinx, page: str, _: str, context: dict[str, Any], __: object) -> None:
-    """Only where there is an explorer; and its opening state, for who has no JavaScript."""
+    """Add both files to a page with explorers, and the tables for who has no JavaScript."""
     attributes = [getattr(file, "attributes", {}) for file in context.get("script_files", [])]
-    stored = next((a["body"] for a in attributes if a.get("type") == STATE), None)
+    stored = next((a["body"] for a in attributes if a.get("type") == STATE_MIME), None)
     if stored is not None:
         models = json.loads(stored)["state"]
-        context["body"] = SHOWN.sub(
-            lambda match: match[0] + still(models, json.loads(match[1])["model_id"]),
+        context["body"] = VIEW_SCRIPT.sub(
+            lambda match: match[0] + noscript_tables(models, json.loads(match[1])["model_id"]),
             context["body"],
         )
     if stored is not None or EMBEDDED in app.env.metadata.get(page, {}):

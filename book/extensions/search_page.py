@@ -1,4 +1,4 @@
-"""The search page: excerpts that can be read, and marks only on the page that a result leads to."""
+"""Mend Sphinx's search page: readable excerpts, and marks only on the page a result leads to."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def add_scripts(app: Sphinx, page: str, *_: Any) -> None:
         # A browser forbids a page from the disk to read others, and an excerpt needs that.
         app.add_js_file(None, body=WITHOUT_EXCERPTS)
         # After Sphinx's own scripts, and before they start.
-        app.add_js_file("search-page.js", loading_method="defer")
+        app.add_js_file("search_page.js", loading_method="defer")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

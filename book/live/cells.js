@@ -1,26 +1,26 @@
 // The page's code cells: editors, and live outputs in the place of the stored ones. What is shown in
 // which state says live.css.
-import { editOf, keepEdit } from "./edits.js";
-import { OutputLimit } from "./limit.js";
+import { savedEdit, saveEdit } from "./saved_edits.js";
+import { OutputLimit } from "./output_limit.js";
 
 const EDITOR = {
   lineNumbers: false, indentUnit: 4, inputStyle: "contenteditable",
   viewportMargin: Infinity, autoRefresh: false, scrollbarStyle: "null",
 };
-const SETTLED = 250; // ms; a widget draws itself a little later than its cell ends
+const SETTLE_DELAY = 250; // ms; a widget draws itself a little later than its cell ends
 
-// `run(cell)` is what Shift-Enter and a cell's button do; `asked(cell, answer)` is told of an input()
+// `run(cell)` is what Shift-Enter and a cell's button do; `onInput(cell, answer)` is told of an input()
 // and of the promise of its answer.
-export function makeCells(page, rendermime, run, asked) {
+export function makeCells(page, rendermime, run, onInput) {
   const elements = [...document.querySelectorAll("div.cell:has(.cell_input pre)")];
-  const shared = { page, rendermime, run, asked, count: elements.length };
+  const shared = { page, rendermime, run, onInput, count: elements.length };
   page.bar.closest("article").classList.add("qkv-live-open");
   return elements.map((element, index) => new Cell(shared, element, index));
 }
 
 class Cell {
-  constructor({ page, rendermime, run, asked, count }, element, index) {
-    Object.assign(this, { page, rendermime, asked, element, data: element.dataset, run: () => run(this) });
+  constructor({ page, rendermime, run, onInput, count }, element, index) {
+    Object.assign(this, { page, rendermime, onInput, element, data: element.dataset, run: () => run(this) });
     Object.assign(this.data, { qkvCell: index, qkvState: "idle" });
     this.title = `cell ${index + 1} of ${count}`;
     this.code = element.querySelector(".cell_input pre");
@@ -31,7 +31,7 @@ class Cell {
       element.classList.toggle("qkv-long", waits);
       element.classList.toggle("qkv-flood", flood);
     });
-    if (editOf(this) !== this.original) this.open();
+    if (savedEdit(this) !== this.original) this.open();
     this.unfoldEdit();
     // An editor takes 10 ms to make, and a chapter has fifty cells. One that was made out of sight,
     // to be run, has measured nothing and shows nothing before it is refreshed.
@@ -76,7 +76,7 @@ class Cell {
     if (this.editor) return this.editor;
     const { api } = globalThis.thebeCore;
     const placeholders = { source: this.code, output: this.output };
-    const block = { id: this.title, source: editOf(this), placeholders };
+    const block = { id: this.title, source: savedEdit(this), placeholders };
     const notebook = api.setupNotebookFromBlocks([block], api.makeConfiguration({}), this.rendermime);
     const screenReaderLabel = `Code of ${this.title}. Shift-Enter runs it, Escape leaves it.`;
     const options = { codeMirrorConfig: { ...EDITOR, screenReaderLabel } };
@@ -84,7 +84,7 @@ class Cell {
     this.area = notebook.cells[0].area;
     this.area.inputRequested.connect((_, { node, value }) => {
       node.querySelector("input").ariaLabel = `Answer to ${this.title}`;
-      this.asked(this, value);
+      this.onInput(this, value);
     });
     this.editor = this.element.querySelector(".CodeMirror").CodeMirror;
     // CodeMirror gives its field a name, and no role that may have one.
@@ -94,14 +94,14 @@ class Cell {
       "Tab": "insertSoftTab", "Shift-Tab": false, // the way out backwards, as Escape is the one forwards
       "Esc": () => this.runButton.focus(),
     });
-    this.editor.on("change", () => this.#keep());
-    this.#keep();
+    this.editor.on("change", () => this.#save());
+    this.#save();
     return this.editor;
   }
 
-  #keep() {
+  #save() {
     const text = this.editor.getValue();
-    this.unkept = !keepEdit(this, text);
+    this.unsaved = !saveEdit(this, text);
     this.element.classList.toggle("qkv-edited", text !== this.original);
     this.page.countEdited();
     if (!this.waiting) this.data.qkvState = "idle"; // what is shown is no longer what was run
@@ -139,10 +139,10 @@ class Cell {
     const ms = performance.now() - start;
     this.data.qkvState = reply.status === "ok" ? "done" : reply.status;
     this.data.qkvMs = ms.toFixed(1);
-    // The stored figure's words fit the new one only if the code is the same.
-    const words = code === this.original && this.stored?.querySelector("img[alt]")?.alt;
-    for (const image of this.output.querySelectorAll("img")) image.alt = words || `Figure of ${this.title}`;
-    setTimeout(() => this.#settle(), SETTLED);
+    // The stored figure's alt text fits the new one only if the code is the same.
+    const alt = code === this.original && this.stored?.querySelector("img[alt]")?.alt;
+    for (const image of this.output.querySelectorAll("img")) image.alt = alt || `Figure of ${this.title}`;
+    setTimeout(() => this.#settle(), SETTLE_DELAY);
     return { ...reply, seconds: (ms / 1000).toPrecision(2) };
   }
 

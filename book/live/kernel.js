@@ -1,18 +1,18 @@
-// A kernel for the page: asks the server, starts it, connects thebe to it.
-import { mendWidgets } from "./widgets.js";
+// The page's kernel: asks the server for one, starts it, connects thebe to it.
+import { patchWidgetLoader } from "./widget_loader.js";
 
-const PATIENCE = 30_000; // ms; pressing again finds what came later
-const AGAIN = 1000; // ms
+const TIMEOUT = 30_000; // ms; pressing again finds what came later
+const RETRY = 1000; // ms
 
 export const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
-// Says {live: true, base, python, xsrf}, or why nothing can run: {words}, a template of bar.html. A server
-// that was started anew knows neither the old page nor its cookie.
+// Returns {live: true, base, python, xsrf}, or why nothing can run: {message}, a template of bar.html.
+// A server that was started anew knows neither the old page nor its cookie.
 export async function askServer() {
   const address = new URL("../../_live/server.json", import.meta.url);
-  const answer = await fetch(address, { signal: AbortSignal.timeout(PATIENCE) }).catch(() => null);
-  if (!answer) return { words: "gone" };
-  return answer.ok ? answer.json() : { words: "forgotten" };
+  const answer = await fetch(address, { signal: AbortSignal.timeout(TIMEOUT) }).catch(() => null);
+  if (!answer) return { message: "gone" };
+  return answer.ok ? answer.json() : { message: "forgotten" };
 }
 
 // One kernel for each page: the server finds the one it has under the page's path, or starts one.
@@ -22,7 +22,7 @@ export async function startKernel({ name }, { base, xsrf }) {
     method: "POST",
     headers: { "X-XSRFToken": xsrf },
     body: JSON.stringify({ path, name: path, type: "notebook", kernel: { name: "python3" } }),
-    signal: AbortSignal.timeout(PATIENCE),
+    signal: AbortSignal.timeout(TIMEOUT),
   });
   const model = await answer.json().catch(() => ({}));
   if (answer.ok) return model;
@@ -49,7 +49,7 @@ async function loadThebe() {
   if (globalThis.thebeCore) return;
   const sheet = load("link", { rel: "stylesheet", href: new URL("thebe/thebe.css", import.meta.url) });
   await Promise.all([sheet, load("script", { src: new URL("thebe/index.js", import.meta.url) })]);
-  mendWidgets();
+  patchWidgetLoader();
 }
 
 function load(tag, properties) {
@@ -62,12 +62,12 @@ function load(tag, properties) {
 }
 
 // Resolves when Python has answered whole: a connection that is made anew may lose what comes first.
-export async function awake(kernel) {
-  const answer = await Promise.race([kernel.requestKernelInfo(), pause(AGAIN)]);
-  return answer ?? awake(kernel);
+export async function waitForKernel(kernel) {
+  const answer = await Promise.race([kernel.requestKernelInfo(), pause(RETRY)]);
+  return answer ?? waitForKernel(kernel);
 }
 
-export function inTime(promise) {
-  const late = pause(PATIENCE).then(() => { throw new Error("Python does not answer."); });
+export function withTimeout(promise) {
+  const late = pause(TIMEOUT).then(() => { throw new Error("Python does not answer."); });
   return Promise.race([promise, late]);
 }

@@ -1,30 +1,25 @@
-"""The sizes and choices that make a Transformer, and how many parameters they come to."""
+"""Configuration of a Transformer: its sizes and choices, and its parameter count."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from qkv.shapes import (
+    as_python,
+    check_bool,
     check_choice,
     check_count,
-    check_eps,
-    check_flags,
-    check_room,
-    check_share,
-    check_tables,
-    head_sizes,
-    plain,
+    check_range,
 )
-from qkv.shapes.add_norm import NORMS, PLACEMENTS
-from qkv.shapes.feed_forward import ACTIVATIONS
-from qkv.shapes.positional import LAYOUTS
-from qkv.shapes.transformer import MODELS, POSITIONS, TIES
+from qkv.shapes.choices import ACTIVATIONS, LAYOUTS, MODELS, NORMS, PLACEMENTS, POSITIONS, TIES
+from qkv.shapes.multi_head import check_rotary_width, head_sizes
+from qkv.shapes.transformer import check_vocabularies
 
 __all__ = ["TransformerConfig", "parameter_count"]
 
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """A Transformer in numbers and words; what is left out is the base model of the paper.
+    """Configuration of a Transformer; the defaults are the base model of the paper.
 
     Args:
         vocab_size: number of tokens; with two vocabularies, those of the source.
@@ -41,8 +36,8 @@ class TransformerConfig:
         activation: "relu", "gelu", "gelu_tanh" (an approximation, as in GPT-2) or "swiglu".
         norm: "layer" or "rms".
         norm_eps: ε of each norm.
-        placement: "post", the paper's, or "pre".
-        final_norm: one more norm at the end of each stack; None means only where placement is
+        norm_placement: "post", the paper's, or "pre".
+        final_norm: one more norm at the end of each stack; None means only where norm_placement is
             "pre", which leaves the last sum without one.
         positions: "sinusoidal" waves or a "learned" table, added to the embedding; "rotary" or
             "alibi", inside each self-attention; "none".
@@ -76,7 +71,7 @@ class TransformerConfig:
     dropout: float = 0.1
     activation: str = "relu"
     norm: str = "layer"
-    placement: str = "post"
+    norm_placement: str = "post"
     final_norm: bool | None = None
     positions: str = "sinusoidal"
     layout: str = "interleaved"
@@ -100,20 +95,21 @@ class TransformerConfig:
         )
         check_choice(call, "activation", self.activation, ACTIVATIONS)
         check_choice(call, "norm", self.norm, NORMS)
-        check_choice(call, "placement", self.placement, PLACEMENTS)
+        check_choice(call, "norm_placement", self.norm_placement, PLACEMENTS)
         check_choice(call, "positions", self.positions, POSITIONS)
         check_choice(call, "layout", self.layout, LAYOUTS)
         check_choice(call, "tie", self.tie, TIES)
-        check_share(call, "dropout", self.dropout, "0 leaves nothing out")
-        check_flags(call, bias=self.bias, output_bias=self.output_bias)
-        check_flags(call, feed_forward_bias=self.feed_forward_bias, norm_bias=self.norm_bias)
-        check_flags(call, causal=self.causal)
-        check_eps(call, self.norm_eps, "norm_eps")
-        check_flags(call, scale_embedding=self.scale_embedding, final_norm=self.ends_in_norm)
-        check_room(call, self.positions, d_k)
-        check_tables(call, self.tie, self.vocab_size, self.target_vocab_size, self.pad_id)
+        check_range(call, "a number in [0, 1)", dropout=self.dropout)
+        check_bool(call, bias=self.bias, output_bias=self.output_bias)
+        check_bool(call, feed_forward_bias=self.feed_forward_bias, norm_bias=self.norm_bias)
+        check_bool(call, causal=self.causal)
+        check_range(call, "a number above 0", norm_eps=self.norm_eps)
+        check_bool(call, scale_embedding=self.scale_embedding, final_norm=self.ends_in_norm)
+        if self.positions == "rotary":
+            check_rotary_width(call, d_k, "positions='rotary'")
+        check_vocabularies(call, self.tie, self.vocab_size, self.target_vocab_size, self.pad_id)
         for name, value in list(vars(self).items()):  # what is written to a file is Python's own
-            object.__setattr__(self, name, plain(value))
+            object.__setattr__(self, name, as_python(value))
 
     @property
     def target_vocabulary(self) -> int:
@@ -127,13 +123,13 @@ class TransformerConfig:
 
     @property
     def ends_in_norm(self) -> bool:
-        """Whether one more norm stands at the end of each stack."""
-        return self.placement == "pre" if self.final_norm is None else self.final_norm
+        """Whether each stack ends in a final norm."""
+        return self.norm_placement == "pre" if self.final_norm is None else self.final_norm
 
     @property
     def layer_options(self) -> dict[str, Any]:
-        """What each layer of the model takes."""
-        names = ["d_model", "n_heads", "d_ff", "dropout", "activation", "norm", "placement"]
+        """The keyword arguments of each layer of the model."""
+        names = ["d_model", "n_heads", "d_ff", "dropout", "activation", "norm", "norm_placement"]
         names += ["bias", "d_k", "d_v", "n_kv_heads"]
         names += ["norm_eps", "feed_forward_bias", "norm_bias"]
         options = {name: getattr(self, name) for name in names}
@@ -141,7 +137,7 @@ class TransformerConfig:
 
 
 def parameter_count(config: TransformerConfig, model: str = "encoder-decoder") -> int:
-    """How many parameters a model has, by formula: nothing is built.
+    """Parameter count of a model, by formula: nothing is built.
 
     Args:
         config: the model's sizes and choices.
@@ -152,12 +148,12 @@ def parameter_count(config: TransformerConfig, model: str = "encoder-decoder") -
         ValueError: the model is unknown.
     """
     check_choice("parameter_count", "model", model, MODELS)
-    d, words = config.d_model, config.target_vocabulary
+    d, V = config.d_model, config.target_vocabulary
     norm = 2 * d if config.norm == "layer" and config.norm_bias else d
     decoder = _attention(config) + norm + _feed_forward(config) + norm
-    tables = words * d * (2 if config.tie == "none" else 1)
+    tables = V * d * (2 if config.tie == "none" else 1)
     if config.output_bias:
-        tables += words
+        tables += V
     if config.positions == "learned":
         tables += config.max_len * d
     final = norm if config.ends_in_norm else 0
@@ -165,7 +161,7 @@ def parameter_count(config: TransformerConfig, model: str = "encoder-decoder") -
         return tables + config.n_layers * decoder + final
 
     encoder = config.n_layers * decoder + final
-    decoder += _attention(config) + norm  # the one that looks at the source
+    decoder += _attention(config) + norm  # cross-attention
     source = 0 if config.tie == "all" else config.vocab_size * d
     if config.positions == "learned":
         source += config.max_len * d
@@ -173,7 +169,7 @@ def parameter_count(config: TransformerConfig, model: str = "encoder-decoder") -
 
 
 def _attention(config: TransformerConfig) -> int:
-    """W_Q, W_K, W_V and W_O, with their biases."""
+    """Parameters of an attention: W_Q, W_K, W_V and W_O, with their biases."""
     d, n = config.d_model, config.n_heads
     d_k, d_v, n_kv = head_sizes("", d, n, config.d_k, config.d_v, config.n_kv_heads, False)
     inner = n * d_k + n_kv * d_k + n_kv * d_v
@@ -182,7 +178,7 @@ def _attention(config: TransformerConfig) -> int:
 
 
 def _feed_forward(config: TransformerConfig) -> int:
-    """Up, a gate beside it for "swiglu", and down again, with their biases."""
+    """Parameters of a feed-forward part: up, a gate for "swiglu", down, with their biases."""
     up = 2 if config.activation == "swiglu" else 1
     d, d_ff = config.d_model, config.d_ff
     weights = (up + 1) * d * d_ff

@@ -1,4 +1,4 @@
-"""Files that are either whole or not there, and a lock that ends with its process."""
+"""Atomic writes, reads of regular files alone, and a file lock that ends with its process."""
 
 import os
 import platform
@@ -13,13 +13,11 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["LONGEST_LINE", "locked", "read_whole", "write_whole"]
-
-LONGEST_LINE = 2**20  # bytes of a sentence: to learn from a line of 100 MB took 10 GB
+__all__ = ["atomic_write", "file_lock", "read_regular_file"]
 
 
-def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file at once: whoever looks finds the old content or the new, never a part.
+def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file atomically: a reader finds the old content or the new, never a part.
 
     A symbolic link stays, and the file that it leads to is written. What is no regular file, such
     as a pipe or a device, is written in place: a file with its name would not be it.
@@ -28,23 +26,23 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
         OSError: it cannot be written; a file that was there is as it was.
     """
     target = Path(os.path.realpath(path))
-    if _in_place(Path(path), target):
+    if _is_written_in_place(Path(path), target):
         with open(path, "wb") as file:
             file.write(data)
         return
-    part = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
+    temporary = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
     try:
-        with part.open("xb") as file:
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())  # or a power cut could leave the name without the bytes
-        os.replace(part, target)
+        os.replace(temporary, target)
     finally:
-        part.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
-def read_whole(path: str | os.PathLike[str]) -> bytes:
-    """The content of a file, which a pipe or a device may not have: it could be without an end.
+def read_regular_file(path: str | os.PathLike[str]) -> bytes:
+    """The content of a regular file; a pipe or a device, which may have no end, is refused.
 
     Raises:
         ValueError: it is neither a regular file nor a folder.
@@ -59,8 +57,8 @@ def read_whole(path: str | os.PathLike[str]) -> bytes:
 
 
 @contextmanager
-def locked(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Hold a file as nobody else does; it goes with the lock, and the lock with the process.
+def file_lock(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Exclusive lock on a file, which is deleted with the lock; the lock ends with the process.
 
     Where the system or the file system knows no such locks, nothing is held.
 
@@ -83,26 +81,26 @@ def locked(path: str | os.PathLike[str]) -> Iterator[None]:
             pass
         if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
             break
-        file.close()  # who held it has taken it away: this is no longer the file of that name
+        file.close()  # its last holder has deleted it: this is no longer the file of that name
     try:
         file.truncate(0)
         file.write(f"process {os.getpid()} on {platform.node()}")
         file.flush()
         yield
     finally:
-        path.unlink(missing_ok=True)  # while it is held: nobody loses the one that they made
+        path.unlink(missing_ok=True)  # while it is held: no other process loses its own
         file.close()
 
 
-def _in_place(path: Path, target: Path) -> bool:
-    """Whether this is something that no new file can stand for."""
+def _is_written_in_place(path: Path, target: Path) -> bool:
+    """Whether this is a pipe, a device or an open file, which no new file can replace."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return False
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return True
     try:  # a link in /proc leads to an open file, though its words may name none
-        return not os.path.samestat(found, target.stat())
+        return not os.path.samestat(status, target.stat())
     except FileNotFoundError:
         return True

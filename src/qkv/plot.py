@@ -1,4 +1,4 @@
-"""The figures' one style: colours that mean something, tokens on axes, no legends needed."""
+"""Matplotlib style and helpers of the figures: colours by role, heatmaps, matrices to scale."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COLOURS = {
     "ochre": "#A06A12",
     "grey": "#6B7280",
 }
-# explore.css holds the same stops, so a figure and an explorer on one page agree.
+# explorer.css holds the same stops, so a figure and an explorer on one page agree.
 WEIGHTS = LinearSegmentedColormap.from_list("qkv-weights", ["#F7F7FB", "#8187B8", "#1E1B4B"])
 SCORES = LinearSegmentedColormap.from_list(
     "qkv-scores", ["#4A2800", "#B07E3F", "#F7F7FB", "#8187B8", "#1E1B4B"]
@@ -79,16 +79,17 @@ def heatmap(
     finite = matrix[np.isfinite(matrix)]
     largest = 1.0 if kind == "weights" else max(float(np.abs(finite).max(initial=0)), 1e-9)
     lowest, scale = (0.0, WEIGHTS) if kind == "weights" else (-largest, SCORES)
-    shown = np.ma.masked_invalid(matrix)
-    ax.imshow(shown, cmap=scale, vmin=lowest, vmax=largest, aspect="equal")
-    tokens_on(ax, rows, columns)
+    drawn = np.ma.masked_invalid(matrix)
+    ax.imshow(drawn, cmap=scale, vmin=lowest, vmax=largest, aspect="equal")
+    label_tokens(ax, rows, columns)
     if numbers:
         for (i, j), value in np.ndenumerate(matrix):
             shade = scale((value - lowest) / (largest - lowest)) if np.isfinite(value) else "w"
-            ax.text(j, i, number(value), ha="center", va="center", size=9, color=over(shade))
+            text, ink = format_number(value), text_colour_on(shade)
+            ax.text(j, i, text, ha="center", va="center", size=9, color=ink)
 
 
-def box(
+def matrix_box(
     ax: Axes, x: float, rows: int, columns: int, name: str, colour: str, sides: tuple[str, str]
 ) -> None:
     """Draw a matrix to scale: its name inside, the names of its sides on its left and on top.
@@ -108,7 +109,28 @@ def box(
     ax.text(middle, rows / 2 + 0.3, sides[1], ha="center")
 
 
-def tokens_on(ax: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
+def loss_curve(
+    ax: Axes,
+    steps: Sequence[int],
+    losses: Sequence[float],
+    validations: Sequence[tuple[int, float]] = (),
+) -> None:
+    """Draw the training loss over the steps, and the loss at each validation as a point.
+
+    Args:
+        ax: where to draw.
+        steps, losses: of each step.
+        validations: step and loss of each.
+    """
+    ax.plot(steps, losses, color=COLOURS["grey"], linewidth=1, label="training")
+    if validations:
+        at, values = zip(*validations, strict=True)
+        ax.plot(at, values, "o-", color=COLOURS["ochre"], markersize=4, label="validation")
+    ax.legend(frameon=False)
+    ax.set(xlabel="step", ylabel="loss per token, nats", ylim=(0, None))
+
+
+def label_tokens(ax: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
     """Label every row on the left and every column above, without ticks or a frame."""
     ax.set_xticks(range(len(columns)), columns, rotation=45, ha="left", rotation_mode="anchor")
     ax.set_yticks(range(len(rows)), rows)
@@ -117,14 +139,14 @@ def tokens_on(ax: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
     ax.spines[:].set_visible(False)
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Two decimals, a true minus sign, and −∞ where a mask has been."""
     if np.isneginf(value):
         return "−∞"
     return f"{value:.2f}".replace("-", "−")
 
 
-def over(colour: ColorType) -> str:
+def text_colour_on(colour: ColorType) -> str:
     """Black or white, whichever is read more easily on `colour` (WCAG relative luminance)."""
     red, green, blue = (
         c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)
@@ -132,4 +154,14 @@ def over(colour: ColorType) -> str:
     return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "white"
 
 
-__all__ = ["COLOURS", "SCORES", "WEIGHTS", "box", "heatmap", "number", "over", "style"]
+__all__ = [
+    "COLOURS",
+    "SCORES",
+    "WEIGHTS",
+    "format_number",
+    "heatmap",
+    "loss_curve",
+    "matrix_box",
+    "style",
+    "text_colour_on",
+]

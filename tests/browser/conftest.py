@@ -14,8 +14,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.browser.live import LivePage, Reader, free
-from tests.live_server import HOST, Server, serving
-from tools.browser import HOW_TO, find_browser
+from tests.helpers.live_server import HOST, Server, serving
+from tools.browser import INSTALL_HINT, find_browser
 
 BOOK = Path(__file__).parents[2] / "_build" / "html"
 FLAGS = [
@@ -80,8 +80,8 @@ def browser() -> Iterator[Browser]:
     path = find_browser()
     if path is None:
         if os.environ.get("CI"):
-            pytest.fail(HOW_TO)
-        pytest.skip(HOW_TO)
+            pytest.fail(INSTALL_HINT)
+        pytest.skip(INSTALL_HINT)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
-from tests.live_server import HOST
+from tests.helpers.live_server import HOST
 
 EVIL = "evil.example"  # the browser of these tests takes it for a name of this machine
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import BrowserContext, Dialog, Locator, Page, expect
 
-from tests.live_server import HOST, Server
+from tests.helpers.live_server import HOST, Server
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Watch
@@ -78,10 +78,10 @@ class LivePage:
         self.wait("ready")
         return self
 
-    def wait(self, state: str, words: str | re.Pattern[str] = "") -> None:
-        """Until the bar is in a state, and says some words."""
+    def wait(self, state: str, message: str | re.Pattern[str] = "") -> None:
+        """Until the bar is in a state, and says some message."""
         expect(self.bar).to_have_attribute("data-state", state, timeout=PATIENCE)
-        expect(self.message).to_contain_text(words, timeout=PATIENCE)
+        expect(self.message).to_contain_text(message, timeout=PATIENCE)
 
     def act(self, name: str) -> None:
         """Press one of the bar's buttons: run-all, interrupt, restart, stop, reset-all.

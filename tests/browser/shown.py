@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from qkv.explore.panels import Bars, Heatmap, Lines, Table
+from qkv.explore.framework.panels import Bars, Heatmap, Lines, Table
 
 SNAPSHOT = Path(__file__).with_name("snapshot.js").read_text(encoding="utf-8")
 # Half precision keeps 11 bits, the page prints 4 digits of them.

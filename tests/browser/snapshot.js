@@ -25,7 +25,7 @@
   const panel = (node) => ({
     name: node.dataset.panel, kind: node.dataset.kind,
     named: node.querySelector("[role=img], table")?.getAttribute("aria-label"),
-    said: node.querySelector(".qkv-said")?.textContent,
+    said: node.querySelector(".qkv-text-value")?.textContent,
     cells: all(node, ".qkv-cell", cell), bars: all(node, ".qkv-bar", bar),
     series: all(node, ".qkv-series", series), mark: node.querySelector(".qkv-mark")?.dataset.value,
     labels: labels(node), header: all(node, "th", text),
@@ -34,6 +34,6 @@
   });
   return {
     values: JSON.parse(root.dataset.values), note: text(root.querySelector(".qkv-note")),
-    live: text(root.querySelector(".qkv-live")), panels: all(root, "[data-panel]", panel),
+    live: text(root.querySelector(".qkv-announcement")), panels: all(root, "[data-panel]", panel),
   };
 }

@@ -14,12 +14,12 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from qkv.explore import Bars, Heatmap
-from qkv.explore.stored import VIEW
+from qkv.explore.framework.widget_state import VIEW_MIME
 from tests.browser.axe import violations
 from tests.browser.live import Reader, until
 from tests.browser.test_pages import PHONE, built_pages
-from tests.explorers import CHAPTERS, explorers_in_chapter, function_of
-from tests.live_server import Server
+from tests.helpers.explorers import CHAPTERS, explorers_in_chapter, function_of
+from tests.helpers.live_server import Server
 
 WIDE: ViewportSize = {"width": 1280, "height": 900}
 OPEN = "document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
@@ -170,9 +170,9 @@ def test_without_scripts_an_explorer_says_how_it_opens(browser: Browser, book_ur
     seen = 0
     for name in built_pages():
         page.goto(name)
-        stills = page.locator(".qkv-still")
-        assert stills.count() == page.content().count(f'type="{VIEW}"')
-        texts = {text.split(".")[0].strip(): text for text in stills.all_text_contents()}
+        tables = page.locator(".qkv-noscript")
+        assert tables.count() == page.content().count(f'type="{VIEW_MIME}"')
+        texts = {text.split(".")[0].strip(): text for text in tables.all_text_contents()}
         for notebook in CHAPTERS:
             for state in explorers_in_chapter(notebook):
                 if (text := texts.get(state["title"])) is not None:

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from qkv.explore import Bars, explore
-from qkv.explore.bundle import script, sheet
-from qkv.explore.stored import STATE, VIEW
+from qkv.explore.framework.bundle import plain_script, style_sheet
+from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME
 from tests.browser.shown import SNAPSHOT, compare
-from tests.explorers import explorers_of, function_of
+from tests.helpers.explorers import explorers_of, function_of
 
 LOADS = "explorers.js"
 STILL = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
@@ -64,13 +64,13 @@ class OnPage:
 
 
 def stored_on(page):
-    texts = page.locator(f'script[type="{STATE}"]').all_text_contents()
+    texts = page.locator(f'script[type="{STATE_MIME}"]').all_text_contents()
     return [state for text in texts for state in explorers_of(json.loads(text)["state"])]
 
 
 def explorers_on(page):
     page.wait_for_selector(".qkv-explore[aria-label] [data-panel]")
-    views = page.locator(f'script[type="{VIEW}"]').count()
+    views = page.locator(f'script[type="{VIEW_MIME}"]').count()
     assert page.locator(".qkv-explore .qkv-explorer").count() == views
     return [OnPage(page, i) for i in range(page.locator(".qkv-explore").count())]
 
@@ -183,7 +183,7 @@ def test_controls_have_names_values_and_room(explorers):
                 assert control.get_attribute("aria-valuetext") == axis["texts"][start[axis["name"]]]
             target = control if control.get_attribute("type") == "range" else control.locator("..")
             assert target.bounding_box()["height"] >= 24
-        assert explorer.box.locator(".qkv-kernel").is_hidden()
+        assert explorer.box.locator(".qkv-kernel-inputs").is_hidden()
 
 
 def test_arrow_keys_move_sliders_and_space_ticks_boxes(explorers):
@@ -309,11 +309,11 @@ def mount(page, view):
         return [(content, [base64.b64encode(b).decode() for b in bs]) for content, bs in answers]
 
     page.expose_function("ask", ask)
-    page.set_content(f"<style>{sheet()}</style><div class=qkv-explore id=here></div>")
-    page.add_script_tag(content=script())
+    page.set_content(f"<style>{style_sheet()}</style><div class=qkv-explore id=here></div>")
+    page.add_script_tag(content=plain_script())
     state = {key: value for key, value in view.get_state().items() if type(value) is not bytes}
     page.evaluate(MOUNT, [state, base64.b64encode(view.frames).decode()])
-    page.wait_for_selector(".qkv-kernel:not([hidden])")
+    page.wait_for_selector(".qkv-kernel-inputs:not([hidden])")
     return page.locator(".qkv-explorer")
 
 
@@ -324,7 +324,7 @@ def towers(height):
 def test_a_bar_beyond_its_axis_is_broken_and_says_so(still):
     box = explore(towers, title="", hint="", ranges={"height": (-9, 9)}, height=[1, 2])
     root = mount(still, box.explorer)
-    number, gaps = root.locator(".qkv-kernel input"), root.locator(".qkv-break")
+    number, gaps = root.locator(".qkv-kernel-inputs input"), root.locator(".qkv-break")
     assert gaps.evaluate_all("gaps => gaps.map((gap) => gap.getAttribute('d'))") == ["", "", ""]
     for height, said in ((9, "9"), (-9, "−9")):
         number.fill(str(height))
@@ -350,7 +350,7 @@ def test_a_bar_beyond_its_axis_is_broken_and_says_so(still):
 def test_a_value_out_of_range_is_refused_in_a_sentence(still):
     box = explore(towers, title="", hint="", height=[1, 3], labels={"height": "tower"})
     root = mount(still, box.explorer)
-    number = root.locator(".qkv-kernel input")
+    number = root.locator(".qkv-kernel-inputs input")
     assert (number.get_attribute("min"), number.get_attribute("max")) == ("1", "3")
     before = root.evaluate(SNAPSHOT)
     for wrong, said in (("2000000000", "2000000000"), ("-3", "−3"), ("1.5", "1.5")):

@@ -22,7 +22,7 @@ from tests.browser import hostile as attack
 from tests.browser.conftest import FLAGS
 from tests.browser.hostile import EVIL, Hostile, hostile_server
 from tests.browser.live import CHAPTER, LivePage, until
-from tests.live_server import HOST, Server, run
+from tests.helpers.live_server import HOST, Server, run
 from tools.browser import find_browser
 
 RULES = f"--host-resolver-rules=MAP {EVIL} {HOST}, MAP * ~NOTFOUND, EXCLUDE {HOST}"
@@ -360,7 +360,7 @@ def elements(book: Path) -> Iterator[tuple[str, str, dict[str, str]]]:
     yield "img", "src", {"path": f"book/_images/{picture}"}
     yield "link", "href", {"path": "book/_static/pygments.css", "rel": "stylesheet"}
     yield "script", "src", {"path": "book/_static/documentation_options.js"}
-    yield "script", "src", {"path": "book/_static/live/live.js", "type": "module"}
+    yield "script", "src", {"path": "book/_static/live/actions.js", "type": "module"}
 
 
 def test_elements_load_nothing(evil: Page, untouched: Scene, book: Path) -> None:

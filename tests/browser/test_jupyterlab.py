@@ -16,12 +16,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from qkv.explore.stored import cells_without_state
+from qkv.explore.framework.widget_state import cells_without_state
+from tests.book.test_book import build, lay_out
 from tests.browser.live import CHAPTER
 from tests.browser.shown import SNAPSHOT, compare
 from tests.browser.test_explorers import STILL, explorers_on
-from tests.explorers import CHAPTERS, explorers_in_chapter, function_of
-from tests.test_book import build, lay_out
+from tests.helpers.explorers import CHAPTERS, explorers_in_chapter, function_of
 from tools.run_notebooks import refresh
 
 PATIENCE = 90_000  # ms; a cold kernel on a busy machine
@@ -136,7 +136,7 @@ def test_an_explorer_lives_in_jupyterlab(jupyterlab):
     execute(page, "notebook:run-all-cells")
     box, root = drawn(page, state)
     page.wait_for_function(
-        "root => root.querySelector('.qkv-kernel:not([hidden])')", arg=root.element_handle()
+        "root => root.querySelector('.qkv-kernel-inputs:not([hidden])')", arg=root.element_handle()
     )
 
     before = root.evaluate(SNAPSHOT)
@@ -147,7 +147,7 @@ def test_an_explorer_lives_in_jupyterlab(jupyterlab):
 
     axes = state["axes"]
     axis = next(a for a in axes if isinstance(a["values"][-1], int) and a["values"][-1] is not True)
-    number = root.locator(f".qkv-kernel input[data-axis={axis['name']}]")
+    number = root.locator(f".qkv-kernel-inputs input[data-axis={axis['name']}]")
     off_grid = next(n for n in range(2, 1000) if n not in axis["values"])
     number.fill(str(off_grid))
     number.press("Enter")
@@ -220,6 +220,37 @@ def test_a_chapter_saved_in_jupyterlab_keeps_its_sliders(browser, jupyterlab, tm
 
     assert refresh(saved, "", write=True)
     assert saved.read_bytes() == path.read_bytes()
+
+
+def test_attention_maps_show_themselves_in_jupyterlab(jupyterlab):
+    """Twice the same sentence: each view answers for itself, in the theme that is chosen."""
+    code = "from qkv.pretrained import pretrained; pretrained().attention('The cat sat on the mat')"
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(code) for _ in range(2)],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    path = jupyterlab.folder / "maps.ipynb"
+    nbformat.write(notebook, path)
+    page = jupyterlab.open(path)
+    execute(page, "notebook:run-all-cells")
+    views = page.locator(".jp-OutputArea-output .qkv-attention:has(> template)")
+    first, second = (views.nth(n).locator("#queries button") for n in range(2))
+    second.first.wait_for()
+    second.first.press("ArrowRight")
+    for buttons, pressed in ((first, 0), (second, 1)):
+        assert buttons.all_text_contents() == ["고양이가", "매트", "위에", "앉았다", "<eos>"]
+        assert buttons.nth(pressed).get_attribute("aria-pressed") == "true"
+    grounds = []
+    for theme, light in (("JupyterLab Light", "true"), ("JupyterLab Dark", "false")):
+        page.evaluate(
+            "theme => jupyterapp.commands.execute('apputils:change-theme', {theme}).then(() => 0)",
+            theme,
+        )
+        page.wait_for_selector(f"body[data-jp-theme-light={light}]", state="attached")
+        view = views.first.locator(".view:not(.still)")
+        grounds.append(view.evaluate("e => getComputedStyle(e).backgroundColor"))
+    assert grounds == ["rgb(252, 252, 254)", "rgb(20, 22, 31)"]
+    page.context.close()
 
 
 def readouts(box):

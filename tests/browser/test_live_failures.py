@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 
 from tests.browser.conftest import Watch
 from tests.browser.live import CHAPTER, UNANSWERED, LivePage, Reader, sessions, until
-from tests.live_server import Server, kernels, serving
+from tests.helpers.live_server import Server, kernels, serving
 
 # What Chromium itself writes into the console when a server does not answer.
 NO_ANSWER = r"ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|WebSocket connection"

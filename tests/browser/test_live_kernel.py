@@ -19,7 +19,7 @@ from tests.browser.live import (
     sessions,
     until,
 )
-from tests.live_server import Server, kernels
+from tests.helpers.live_server import Server, kernels
 
 LOOP = "while True: pass"
 DEAF = f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{LOOP}"

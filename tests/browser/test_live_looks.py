@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.browser.live import CHAPTERS, CONTRAST, LivePage, Reader
 from tests.browser.test_pages import NAMELESS
-from tests.live_server import Server
+from tests.helpers.live_server import Server
 
 COLOURFUL = '''@property
 def attend(x, mask=None):  # a comment

@@ -10,9 +10,9 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.live import CHAPTERS, CONTRAST, LivePage, Reader, until
 from tests.browser.shown import SNAPSHOT, compare
-from tests.explorers import CHAPTERS as NOTEBOOKS
-from tests.explorers import explorers_in_chapter, function_of
-from tests.live_server import Server
+from tests.helpers.explorers import CHAPTERS as NOTEBOOKS
+from tests.helpers.explorers import explorers_in_chapter, function_of
+from tests.helpers.live_server import Server
 
 ANSI = """
 for code in (*range(30, 38), *range(90, 98)):
@@ -113,7 +113,7 @@ def test_an_explorer_lives(readers: Callable[..., Reader], live_server: Server) 
 
     axis = next(a for a in state["axes"] if any(type(v) is int for v in a["values"]))
     off_grid = next(i for i in range(2, 1000) if i not in axis["values"])
-    number = root.locator(f".qkv-kernel input[data-axis={axis['name']}]")
+    number = root.locator(f".qkv-kernel-inputs input[data-axis={axis['name']}]")
     number.fill(str(off_grid))
     number.press("Enter")
     note = root.locator(".qkv-note:not(:empty)")

@@ -245,6 +245,6 @@ def test_folds_open_by_keyboard(page: Page, book_url: str) -> None:
     fold.locator("summary").focus()
     page.keyboard.press("Enter")
     expect(fold).to_have_attribute("open", "")
-    solution = page.locator("details.qkv-fold summary", has_text="Solution").first
+    solution = page.locator("details.qkv-collapsible summary", has_text="Solution").first
     solution.click()
     expect(solution.locator("..").locator("pre").first).to_be_visible()

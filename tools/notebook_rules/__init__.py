@@ -1,7 +1,7 @@
 """The rules that every chapter keeps: `problems(chapter)` names each cell that breaks one.
 
-Pure functions over the stored notebook; nothing is run here. tests/test_notebooks.py asks them of
-the chapters, and of copies with a fault planted for each rule.
+Pure functions over the stored notebook; nothing is run here. tests/chapters/test_notebooks.py asks
+them of the chapters, and of copies with a fault planted for each rule.
 """
 
 from __future__ import annotations

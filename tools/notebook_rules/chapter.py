@@ -1,4 +1,4 @@
-"""A stored chapter, and ways to read its cells."""
+"""A stored chapter, and functions that read its cells."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from qkv.explore.stored import explorers_in, views_of
+from qkv.explore.framework.widget_state import find_explorers, views_of
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def asserts(cell: Any) -> bool:
     return any(isinstance(node, ast.Assert) for node in ast.walk(tree(cell)))
 
 
-def checked(cell: Any) -> list[str]:
+def exercises_checked(cell: Any) -> list[str]:
     """The exercises that the cell hands to `check`."""
     return [
         call.args[0].value
@@ -56,11 +56,11 @@ def checked(cell: Any) -> list[str]:
 
 def calls(cell: Any) -> dict[str, list[ast.Call]]:
     """What the cell calls, by its name as written: `check`, `explorers.fills`."""
-    found: dict[str, list[ast.Call]] = {}
+    calls_by_name: dict[str, list[ast.Call]] = {}
     for node in ast.walk(tree(cell)):
         if isinstance(node, ast.Call):
-            found.setdefault(ast.unparse(node.func), []).append(node)
-    return found
+            calls_by_name.setdefault(ast.unparse(node.func), []).append(node)
+    return calls_by_name
 
 
 def plain_texts(cell: Any) -> list[str]:
@@ -68,5 +68,5 @@ def plain_texts(cell: Any) -> list[str]:
 
 
 def shows_explorer(chapter: Chapter, cell: Any) -> bool:
-    explorers = explorers_in(chapter.notebook).values()
+    explorers = find_explorers(chapter.notebook).values()
     return any(view["model_id"] in explorers for view in views_of(cell))

@@ -1,4 +1,4 @@
-"""Rules on what a code cell may be: short, audible, plain, and no second home for the package."""
+"""Rules on code cells: their length, output, alt text and imports, no redefinitions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def short(chapter: Chapter) -> Iterator[str]:
 def says_something(chapter: Chapter) -> Iterator[str]:
     """Every cell prints, draws or asserts; only imports and the figures' style may be silent."""
     for cell in chapter.code:
-        silent = is_setup(cell) or all(map(prepares, tree(cell).body))
+        silent = is_setup(cell) or all(map(is_import_or_style, tree(cell).body))
         if not (cell.outputs or asserts(cell) or silent):
             yield f"{cell.id}: neither output nor assert"
 
 
-def prepares(node: ast.stmt) -> bool:
+def is_import_or_style(node: ast.stmt) -> bool:
     """Whether the statement is an import or a call of `style()`."""
     call = node.value if isinstance(node, ast.Expr) else None
     styles = isinstance(call, ast.Call) and ast.unparse(call.func).endswith("style")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from qkv.explore.stored import cells_without_state
-from tools.colab import is_set_up
+from qkv.explore.framework.widget_state import cells_without_state
+from tools.colab import has_expected_setup_cell
 from tools.notebook_rules.chapter import Chapter, plain_texts, tree
 from tools.run_notebooks import normal_form
 
@@ -59,9 +59,9 @@ def widgets_stored(chapter: Chapter) -> Iterator[str]:
 
 
 def set_up_for_colab(chapter: Chapter) -> Iterator[str]:
-    if not is_set_up(chapter.notebook, chapter.address, chapter.concept):
-        wanted = f"that of {chapter.address}" if chapter.address else "none"
-        yield f"{chapter.concept}: expected {wanted} as set-up cell for Colab: make notebooks"
+    if not has_expected_setup_cell(chapter.notebook, chapter.address, chapter.concept):
+        expected = f"that of {chapter.address}" if chapter.address else "none"
+        yield f"{chapter.concept}: expected {expected} as set-up cell for Colab: make notebooks"
 
 
 def stored_in_normal_form(chapter: Chapter) -> Iterator[str]:

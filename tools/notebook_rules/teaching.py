@@ -12,7 +12,7 @@ from tools.notebook_rules.chapter import (
     Chapter,
     asserts,
     calls,
-    checked,
+    exercises_checked,
     plain_texts,
     shows_explorer,
     tags,
@@ -46,14 +46,14 @@ def covers_rows(chapter: Chapter) -> Iterator[str]:
 
 def has_exercises(chapter: Chapter) -> Iterator[str]:
     """Question, unanswered cell, then a folded solution that the check accepts."""
-    found = exercise_cells(chapter, solved=False)
+    questions = exercise_cells(chapter, solved=False)
     solutions = exercise_cells(chapter, solved=True)
-    if len(found) < FEWEST_EXERCISES:
-        yield f"{chapter.concept}: {len(found)} exercises, at least {FEWEST_EXERCISES}"
-    for name in sorted(set(found) ^ chapter.exercises):
+    if len(questions) < FEWEST_EXERCISES:
+        yield f"{chapter.concept}: {len(questions)} exercises, at least {FEWEST_EXERCISES}"
+    for name in sorted(set(questions) ^ chapter.exercises):
         yield f"{chapter.concept}: {name} is in only one of the chapter and qkv.exercises"
     headings = "\n".join(c.source for c in chapter.notebook.cells if c.cell_type == "markdown")
-    for name, cell in found.items():
+    for name, cell in questions.items():
         if not re.search(rf"^#+ Exercise {re.escape(name)}\b", headings, re.MULTILINE):
             yield f"{cell.id}: no heading 'Exercise {name}'"
         if not any(text.startswith(f"○ {name}:") for text in plain_texts(cell)):
@@ -70,7 +70,7 @@ def exercise_cells(chapter: Chapter, solved: bool) -> dict[str, Any]:
         name: cell
         for cell in chapter.code
         if ("solution" in tags(cell)) == solved
-        for name in checked(cell)
+        for name in exercises_checked(cell)
     }
 
 

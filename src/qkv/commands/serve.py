@@ -11,26 +11,26 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from qkv.commands.numbers import number
+from qkv.commands.argument_types import number
 
 HOST = "127.0.0.1"
 BOOK = Path("_build/html")
 ORIGIN = re.compile(r"https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?")
 
 
-def usual_port(folder: Path) -> int:
-    """The port of this book in this place, from 20000 to 29999, the same at each start.
+def default_port(folder: Path) -> int:
+    """The default port of this book in this place, from 20000 to 29999, the same at each start.
 
     A browser keeps by address what pages store. At a port that many programs take, such as 8000,
     one of them may have left a service worker, which sees every request, also the link with its
     token. At one drawn anew for each start, the reader's changed cells would not be found again.
     """
-    place = f"{Path.home()}\0{folder.resolve()}"
-    return 20_000 + int.from_bytes(hashlib.sha256(place.encode()).digest()) % 10_000
+    identity = f"{Path.home()}\0{folder.resolve()}"
+    return 20_000 + int.from_bytes(hashlib.sha256(identity.encode()).digest()) % 10_000
 
 
-def refusal(port: int) -> str:
-    """Why the port cannot be had; empty when it can."""
+def port_error(port: int) -> str:
+    """Why the port cannot be bound; empty when it can."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -48,6 +48,7 @@ def has_screen() -> bool:
 
 
 def origin(text: str) -> str:
+    """A type for argparse: an https origin, which is a scheme, a name and perhaps a port."""
     if not ORIGIN.fullmatch(text.lower()):
         raise argparse.ArgumentTypeError(
             f"{text} is no origin: give https:// and a name, and no path, "
@@ -56,20 +57,20 @@ def origin(text: str) -> str:
     return text.lower()
 
 
-def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="qkv serve", description=__doc__)
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="qkv serve", description=__doc__)
     port = number(int, lambda n: 0 < n < 65536, "no port: give a number from 1 to 65535")
     minutes = number(float, lambda x: 0 < x <= 1e6, "no time: give minutes, more than 0")
 
-    made.add_argument("--port", type=port, help="unless told, one that is this folder's own")
-    made.add_argument("--folder", type=Path, default=BOOK, help=f"the built book; {BOOK}")
-    made.add_argument("--no-open", action="store_true", help="open no browser")
-    made.add_argument("--probe", action="store_true", help="only say whether the port is free")
-    made.add_argument("--origin", type=origin, help="address of a port forward")
-    made.add_argument(
+    parser.add_argument("--port", type=port, help="unless told, one that is this folder's own")
+    parser.add_argument("--folder", type=Path, default=BOOK, help=f"the built book; {BOOK}")
+    parser.add_argument("--no-open", action="store_true", help="open no browser")
+    parser.add_argument("--probe", action="store_true", help="only say whether the port is free")
+    parser.add_argument("--origin", type=origin, help="address of a port forward")
+    parser.add_argument(
         "--idle", type=minutes, default=20.0, help="minutes that a kernel outlives its page; 20"
     )
-    return made
+    return parser
 
 
 def forget_jupyter_settings() -> None:
@@ -80,9 +81,9 @@ def forget_jupyter_settings() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = parser().parse_args(arguments)
-    port = options.port or usual_port(options.folder)
-    if reason := refusal(port):
+    options = build_parser().parse_args(arguments)
+    port = options.port or default_port(options.folder)
+    if reason := port_error(port):
         print(
             f"Port {port} cannot be had ({reason}). Choose another: make book PORT=8123",
             file=sys.stderr,

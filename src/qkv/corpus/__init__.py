@@ -1,4 +1,4 @@
-"""Sentence pairs: a small English → Korean grammar with its word alignment, and files of real text.
+"""Parallel corpora: a small English → Korean grammar with word alignment, and files of real text.
 
 The grammar is closed and every word of it was written for this book, so that what a model ought to
 say, and which word it ought to look at, is known. `read_pairs` and `read_tsv` bring anybody's text.

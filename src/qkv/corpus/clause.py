@@ -1,4 +1,4 @@
-"""One sentence from its features: the English words, the Korean words, and which says which."""
+"""Render a sentence pair from its features: English, Korean and their word alignment."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ Korean = list[tuple[str, tuple[str, ...]]]
 
 @dataclass(frozen=True)
 class Features:
-    """What a sentence is made of, in English words.
+    """Grammatical features of a sentence, in English words.
 
     Args:
         verb: its base, or the adjective that stands after "be".
@@ -42,7 +42,7 @@ class Features:
 
 @dataclass(frozen=True)
 class Pair:
-    """A sentence in two languages.
+    """A sentence pair with its word alignment.
 
     Args:
         source, target: the words of the English and of the Korean sentence.
@@ -58,7 +58,7 @@ class Pair:
 
 
 def render(features: Features) -> Pair:
-    """Say it in both languages.
+    """Render the features as a sentence in both languages.
 
     The topic particle 은/는 marks pronouns, and the subject of a negation or of a property; 이/가
     the subject of an event.
@@ -67,11 +67,11 @@ def render(features: Features) -> Pair:
     is_topic = NOUNS[features.subject].pronoun or features.negated or verb is None or verb.state
     english, korean = _noun(features, "subject", "topic" if is_topic else "subject")
     predicate = _english_predicate(features)
-    where = _place(features, "에서" if verb is None else verb.particle)
-    what = _noun(features, "object", "object") if features.object else ([], [])
+    place = _place(features, "에서" if verb is None else verb.particle)
+    object_ = _noun(features, "object", "object") if features.object else ([], [])
 
-    english += predicate + what[0] + where[0]
-    korean += where[1] + what[1] + _korean_predicate(features)
+    english += predicate + object_[0] + place[0]
+    korean += place[1] + object_[1] + _korean_predicate(features)
     source = [word for word, _ in english]
     return Pair(
         (source[0][0].upper() + source[0][1:], *source[1:]),

@@ -1,20 +1,17 @@
-"""Sentence pairs from files: two line-aligned ones, or one with tabs; plain or .gz."""
+"""Read sentence pairs from parallel files or from tab-separated ones, plain or .gz."""
 
-import gzip
-import zlib
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import BinaryIO, cast
 
-from qkv.files import LONGEST_LINE
 from qkv.shapes import check_count
+from qkv.text.lines import read_lines
 
 __all__ = ["read_pairs", "read_tsv"]
 
 
 def read_pairs(source_path: str | Path, target_path: str | Path) -> Iterator[tuple[str, str]]:
-    """Pairs from two files in UTF-8, line 1 beside line 1, one at a time.
+    """Read pairs from two parallel (line-aligned) files in UTF-8, one pair at a time.
 
     Spaces around a sentence are taken off. A file whose name ends in .gz is unpacked on the way.
 
@@ -34,14 +31,14 @@ def read_pairs(source_path: str | Path, target_path: str | Path) -> Iterator[tup
                 f"{source_path} and {counts[1]} in {target_path}: each line stands beside its "
                 "translation"
             )
-        yield (
-            _text("read_pairs", source_path, number, left),
-            _text("read_pairs", target_path, number, right),
-        )
+        pair = left.strip(), right.strip()
+        if not all(pair):
+            raise _blank("read_pairs", target_path if pair[0] else source_path, number)
+        yield pair
 
 
 def read_tsv(path: str | Path, source: int = 1, target: int = 2) -> Iterator[tuple[str, str]]:
-    """Pairs from one file in UTF-8 with a tab between the columns, one pair at a time.
+    """Read pairs from columns of a tab-separated file in UTF-8, one pair at a time.
 
     Args:
         source, target: which columns to take, counted from 1; the others are passed over.
@@ -54,7 +51,9 @@ def read_tsv(path: str | Path, source: int = 1, target: int = 2) -> Iterator[tup
     """
     check_count("read_tsv", source=source, target=target)
     for number, line in enumerate(_lines("read_tsv", path), 1):
-        columns = _text("read_tsv", path, number, line, keep=True).split("\t")
+        if not line.strip():
+            raise _blank("read_tsv", path, number)
+        columns = line.split("\t")
         if len(columns) < max(source, target):
             raise ValueError(
                 f"read_tsv: line {number} of {path} must have {max(source, target)} columns, got "
@@ -70,38 +69,18 @@ def read_tsv(path: str | Path, source: int = 1, target: int = 2) -> Iterator[tup
         yield pair
 
 
-def _lines(call: str, path: str | Path) -> Iterator[bytes]:
-    """The lines of a file as bytes; only a line feed ends one, as `wc -l` counts."""
-    number = 0
-    packed = str(path).endswith(".gz")
-    with cast(BinaryIO, gzip.open(path) if packed else open(path, "rb")) as file:
-        try:
-            for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
-                if len(line) > LONGEST_LINE:
-                    raise ValueError(
-                        f"{call}: line {number} of {path} has more than {LONGEST_LINE:,} bytes: "
-                        "split it, or take it out"
-                    )
-                yield line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(
-                f"{call}: {path} is no whole gzip file: it breaks off after {number} lines "
-                f"({error}): fetch it again"
-            ) from error
-    if number == 0:
-        raise ValueError(f"{call}: {path} is empty: a sentence is expected in each line")
-
-
-def _text(call: str, path: str | Path, number: int, line: bytes, keep: bool = False) -> str:
-    """One line as text, refused where it holds none."""
+def _lines(call: str, path: str | Path) -> Iterator[str]:
+    """The lines of a file, of which there has to be one."""
+    lines = read_lines(path)
     try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{call}: line {number} of {path} is not UTF-8: byte 0x{line[error.start]:02x} at "
-            f"position {error.start}: convert the file, or mend the line"
-        ) from None
-    if not text.strip():
-        aside = "" if call == "read_tsv" else ", in both files"
-        raise ValueError(f"{call}: line {number} of {path} is empty: take the line out{aside}")
-    return text if keep else text.strip()
+        if (first := next(lines, None)) is None:
+            raise ValueError(f"{path} is empty: a sentence is expected in each line")
+        yield first
+        yield from lines
+    except ValueError as error:
+        raise ValueError(f"{call}: {error}") from error
+
+
+def _blank(call: str, path: str | Path, number: int) -> ValueError:
+    aside = "" if call == "read_tsv" else ", in both files"
+    return ValueError(f"{call}: line {number} of {path} is empty: take the line out{aside}")

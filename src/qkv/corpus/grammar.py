@@ -1,4 +1,4 @@
-"""Every sentence of the grammar, in an order that never changes."""
+"""Generate every sentence pair of the grammar, in an order that never changes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ Place = tuple[str, str]
 
 
 def sentences() -> list[Pair]:
-    """All pairs of the grammar: 27,468, no sentence of either language twice.
+    """Generate all pairs of the grammar: 27,468, no sentence of either language twice.
 
     They have 214 English words ("The" and "the" are two) and 419 Korean ones; an English sentence
     has 2 to 11 words, a Korean one 2 to 7.
@@ -31,13 +31,13 @@ def sentences() -> list[Pair]:
     """
     rng = Random(0)
     adjectives = _adjectives()
-    found: dict[Features, None] = {}
+    unique: dict[Features, None] = {}
     for event, places in _events():
         for tense, negated in product(TENSES, (False, True)):
             plain = replace(event, tense=tense, negated=negated)
-            found[plain] = None
-            found[_enriched(plain, places, adjectives, rng)] = None
-    return [render(features) for features in found]
+            unique[plain] = None
+            unique[_enriched(plain, places, adjectives, rng)] = None
+    return [render(features) for features in unique]
 
 
 def _events() -> Iterator[tuple[Features, list[Place]]]:
@@ -68,32 +68,32 @@ def _event(subject: Noun, forms: str, **more: str) -> Features:
 def _enriched(
     plain: Features, places: Sequence[Place], adjectives: dict[str, list[str]], rng: Random
 ) -> Features:
-    """The same event, half the time with a place, where it has none; half with an adjective."""
+    """The same event with an addition: half the time a place, if it has none; half an adjective."""
     features = plain
     if places and rng.random() < 0.5:
-        preposition, place = _one(places, rng)
+        preposition, place = _choose(places, rng)
         features = replace(features, preposition=preposition, place=place)
     nouns = {"subject": features.subject, "object": features.object, "place": features.place}
     described = [(a, role) for role, noun in nouns.items() for a in adjectives.get(noun or "", ())]
     is_event = all(features.verb != adjective.english for adjective in ADJECTIVES)
     if described and is_event and rng.random() < 0.5:
-        adjective, role = _one(described, rng)
+        adjective, role = _choose(described, rng)
         features = replace(features, adjective=adjective, describes=role)
     return features
 
 
 def _adjectives() -> dict[str, list[str]]:
     """The adjectives that may stand before each noun; before a pronoun stands none."""
-    found: dict[str, list[str]] = {}
+    by_noun: dict[str, list[str]] = {}
     for adjective in ADJECTIVES:
         for noun in _nouns(adjective.nouns):
             if not noun.pronoun:
-                found.setdefault(noun.english, []).append(adjective.english)
-    return found
+                by_noun.setdefault(noun.english, []).append(adjective.english)
+    return by_noun
 
 
-def _one(options: Sequence[X], rng: Random) -> X:
-    """By `random()`, the one method that draws the same numbers in every version of Python."""
+def _choose(options: Sequence[X], rng: Random) -> X:
+    """Choose by `random()`, the one method that draws the same in every version of Python."""
     return options[int(rng.random() * len(options))]
 
 

@@ -1,4 +1,4 @@
-"""Verbs that take a place and no object: who does it, and where."""
+"""Intransitive verbs, which take a place and no object: who does it, and where."""
 
 from qkv.corpus.verb import WHO, Frame, Verb
 

@@ -1,4 +1,4 @@
-"""Two ways to hold pairs back: at random, and by combinations that training never shows."""
+"""Train–held-out splits: at random, and by combinations of words that training never shows."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,23 +6,23 @@ from random import Random
 from typing import TypeVar
 
 from qkv.corpus.clause import Pair
-from qkv.shapes import check_share
+from qkv.shapes import check_range
 
 __all__ = ["combinations", "split_by_combination", "split_random"]
 
 X = TypeVar("X")
-MEND = "it is the part of the pairs that is held back"
+HINT = "it is the part of the pairs that is held back"
 
 
 def combinations(pair: Pair) -> list[tuple[str, str, str]]:
     """(noun, verb, tense) for each noun of a pair: its subject, its object, its place."""
-    made = pair.features
-    nouns = (made.subject, made.object, made.place)
-    return [(noun, made.verb, made.tense) for noun in nouns if noun is not None]
+    features = pair.features
+    nouns = (features.subject, features.object, features.place)
+    return [(noun, features.verb, features.tense) for noun in nouns if noun is not None]
 
 
 def split_random(pairs: Sequence[Pair], share: float, rng: Random) -> tuple[list[Pair], list[Pair]]:
-    """Hold back any pairs: nearly the same sentence may stand in training.
+    """Random split: nearly the same sentence may stand in training.
 
     Args:
         share: of the pairs, in [0, 1); their number is rounded.
@@ -31,15 +31,15 @@ def split_random(pairs: Sequence[Pair], share: float, rng: Random) -> tuple[list
     Raises:
         ValueError: share is no number in [0, 1).
     """
-    check_share("split_random", "share", share, MEND)
-    held = set(_shuffled(range(len(pairs)), rng)[: round(share * len(pairs))])
-    return _parted(pairs, held)
+    check_range("split_random", "a number in [0, 1)", hint=HINT, share=share)
+    held_out = set(_shuffled(range(len(pairs)), rng)[: round(share * len(pairs))])
+    return _split(pairs, held_out)
 
 
 def split_by_combination(
     pairs: Sequence[Pair], share: float, rng: Random
 ) -> tuple[list[Pair], list[Pair]]:
-    """Hold back noun × verb × tense: each pair held back has a combination new to the model.
+    """Compositional split: each held-out pair has a noun × verb × tense new to the model.
 
     No combination that was drawn is left in training, while every English and every Korean word of
     the pairs, and so each noun, verb and tense, still occurs there. Of `sentences()`, which have
@@ -54,39 +54,39 @@ def split_by_combination(
         ValueError: share is no number in [0, 1), or so many cannot be held back without taking some
             word from training.
     """
-    check_share("split_by_combination", "share", share, MEND)
-    where: dict[tuple[str, str, str], list[int]] = {}
+    check_range("split_by_combination", "a number in [0, 1)", hint=HINT, share=share)
+    pairs_with: dict[tuple[str, str, str], list[int]] = {}
     words = [Counter((*pair.source, *pair.target)) for pair in pairs]
-    left: Counter[str] = Counter()
+    in_training: Counter[str] = Counter()
     for i, pair in enumerate(pairs):
-        left.update(words[i])
+        in_training.update(words[i])
         for combination in combinations(pair):
-            where.setdefault(combination, []).append(i)
+            pairs_with.setdefault(combination, []).append(i)
 
-    held: set[int] = set()
-    for combination in _shuffled(list(where), rng):
-        if len(held) >= share * len(pairs):
+    held_out: set[int] = set()
+    for combination in _shuffled(list(pairs_with), rng):
+        if len(held_out) >= share * len(pairs):
             break
-        new = [i for i in where[combination] if i not in held]
-        taken: Counter[str] = Counter()
+        new = [i for i in pairs_with[combination] if i not in held_out]
+        removed: Counter[str] = Counter()
         for i in new:
-            taken.update(words[i])
-        if all(left[word] > count for word, count in taken.items()):
-            held.update(new)
-            left.subtract(taken)
-    if len(held) < share * len(pairs):
+            removed.update(words[i])
+        if all(in_training[word] > count for word, count in removed.items()):
+            held_out.update(new)
+            in_training.subtract(removed)
+    if len(held_out) < share * len(pairs):
         raise ValueError(
             f"split_by_combination: share = {share} of {len(pairs)} pairs cannot be held back: "
-            f"after {len(held)}, any other combination would take a word from training"
+            f"after {len(held_out)}, any other combination would take a word from training"
         )
-    return _parted(pairs, held)
+    return _split(pairs, held_out)
 
 
-def _parted(pairs: Sequence[Pair], held: set[int]) -> tuple[list[Pair], list[Pair]]:
-    training = [pair for i, pair in enumerate(pairs) if i not in held]
-    return training, [pair for i, pair in enumerate(pairs) if i in held]
+def _split(pairs: Sequence[Pair], held_out: set[int]) -> tuple[list[Pair], list[Pair]]:
+    training = [pair for i, pair in enumerate(pairs) if i not in held_out]
+    return training, [pair for i, pair in enumerate(pairs) if i in held_out]
 
 
 def _shuffled(items: Sequence[X], rng: Random) -> list[X]:
-    """By `random()`, the one method that draws the same numbers in every version of Python."""
+    """Shuffle by `random()`, the one method that draws the same in every version of Python."""
     return sorted(items, key=lambda _: rng.random())

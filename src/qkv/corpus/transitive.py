@@ -1,4 +1,4 @@
-"""Verbs that take an object: who does it, to what, and where."""
+"""Transitive verbs: who does it, to what, and where."""
 
 from qkv.corpus.verb import WHO, Frame, Verb
 

@@ -1,4 +1,4 @@
-"""What a verb is made of: its forms in both languages, and the nouns it makes sense with."""
+"""Verbs: their forms in both languages, and frames of the nouns and places they go with."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The exercises of the chapter on queries, keys and values."""
+"""The exercises of the chapter on queries, keys and values: the check of each answer."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from qkv.exercises.attention_parts import (
-    KINDS,
+from qkv.exercises.attention_helpers import (
+    EMBEDDINGS,
     correct,
     no_softmax,
     scaled_by,
@@ -18,49 +18,49 @@ from qkv.exercises.attention_parts import (
     wrong_axis,
 )
 from qkv.exercises.checks import (
-    Wrong,
+    WrongAnswer,
     as_array,
     as_function,
     as_number,
-    close,
     exercise,
-    refuse,
+    is_close,
+    reject,
 )
 
-ROUNDED = 0.006  # answers worked by hand may be rounded to two places
+TOLERANCE = 0.006  # answers worked by hand may be rounded to two places
 
 
 @exercise("attention-1")
 def weights_by_hand(answer: object) -> str:
     """Softmax of the scores (0, ln 3)."""
     weights = as_array(answer, shape=(2,))
-    refuse(
-        close(weights, [0, math.log(3)], ROUNDED),
+    reject(
+        is_close(weights, [0, math.log(3)], TOLERANCE),
         "These are the scores themselves.",
         "A weight is e to the score, divided by something.",
     )
-    refuse(
-        close(weights, [1, 3], ROUNDED),
+    reject(
+        is_close(weights, [1, 3], TOLERANCE),
         "The exponentials are right, but they sum to 4.",
         "Weights share out exactly 1.",
     )
-    refuse(
-        close(weights, [0, 1], ROUNDED),
+    reject(
+        is_close(weights, [0, 1], TOLERANCE),
         "You divided the scores by their sum; a softmax takes exponentials first.",
         "What is e to the power of 0?",
     )
-    refuse(
-        close(weights, [0.75, 0.25], ROUNDED),
+    reject(
+        is_close(weights, [0.75, 0.25], TOLERANCE),
         "The right numbers, the wrong way round.",
         "The larger score gets the larger weight.",
     )
     halved = 1 / (1 + 3 ** (1 / math.sqrt(2)))
-    refuse(
-        close(weights, [halved, 1 - halved], ROUNDED),
+    reject(
+        is_close(weights, [halved, 1 - halved], TOLERANCE),
         "You scaled by √2.",
         "Here the scores are given, and there is no scale.",
     )
-    refuse(not close(weights, [0.25, 0.75], ROUNDED), "Not these.", "e to the ln 3 is 3.")
+    reject(not is_close(weights, [0.25, 0.75], TOLERANCE), "Not these.", "e to the ln 3 is 3.")
     return "right. A difference of ln 3 between scores is a factor of 3 between weights."
 
 
@@ -72,32 +72,32 @@ def mix_by_hand(answer: object) -> str:
     def given(score: float) -> float:
         return 10 / (1 + math.exp(-score))
 
-    refuse(
-        close(mix, given(4), 0.005),
+    reject(
+        is_close(mix, given(4), 0.005),
         "The scores went into the softmax unscaled.",
         "Between score and softmax stands a division.",
     )
-    refuse(
-        close(mix, given(1), 0.005),
+    reject(
+        is_close(mix, given(1), 0.005),
         "You divided the scores by d_k.",
         "The formula has a root: √4 is not 4.",
     )
-    refuse(
-        close(mix, 20) or close(mix, 40),
+    reject(
+        is_close(mix, 20) or is_close(mix, 40),
         "The score itself multiplied the value: there was no softmax.",
         "A mix of 10 and 0 lies between 0 and 10.",
     )
-    refuse(
-        close(mix, 10 / (1 + math.e**2), 0.005),
+    reject(
+        is_close(mix, 10 / (1 + math.e**2), 0.005),
         "The weights are swapped.",
         "Which key does the query agree with?",
     )
-    refuse(
-        close(mix, given(2) / 10, 0.005),
+    reject(
+        is_close(mix, given(2) / 10, 0.005),
         "This is the first key's weight.",
         "The weight is a share of something: what are the values?",
     )
-    refuse(not close(mix, given(2), 0.005), "Not this.", "Score, scale, softmax, mix: in order.")
+    reject(not is_close(mix, given(2), 0.005), "Not this.", "Score, scale, softmax, mix: in order.")
     return "right: e²/(e² + 1) of the first value."
 
 
@@ -105,23 +105,23 @@ def mix_by_hand(answer: object) -> str:
 def same_vector_added(answer: object) -> str:
     """Which weights move when one vector is added to every key, query, value?"""
     given = as_array(answer)
-    refuse(
+    reject(
         given.shape != (3,),
         f"Three truth values were asked for; this has shape {given.shape}.",
         "One for the keys, one for the queries, one for the values: (True, False, True), say.",
     )
     moves = [bool(x) for x in given]
-    refuse(
+    reject(
         moves[2],
         "The weights never see the values.",
         "Which of Q, K and V stand inside the softmax?",
     )
-    refuse(
+    reject(
         not moves[1],
         "Adding c to every query does move the weights.",
         "Word j's score grows by c·k_j. Is that the same for each j?",
     )
-    refuse(
+    reject(
         moves[0],
         "Adding c to every key moves the scores, but not the weights.",
         "Row i's scores all grow by the same number, q_i·c. What does a softmax do with that?",
@@ -133,20 +133,20 @@ def same_vector_added(answer: object) -> str:
 
 
 @exercise("attention-4")
-def detector(answer: object) -> str:
+def attention_detector(answer: object) -> str:
     """A function that tells a correct attention from broken ones."""
-    tell = as_function(answer)
+    detector = as_function(answer)
 
     def is_right(attention: Callable[..., Any]) -> bool:
         try:
-            return bool(tell(attention))
-        except Wrong as wrong:
-            if "raised" not in wrong.mistake:
+            return bool(detector(attention))
+        except WrongAnswer as error:
+            if "raised" not in error.mistake:
                 raise
             pair = "The function handed to you returns the output alone; the package's, a pair."
-            raise Wrong(wrong.mistake, pair) from wrong
+            raise WrongAnswer(error.mistake, pair) from error
 
-    refuse(
+    reject(
         not is_right(correct),
         "Your detector refuses a correct attention.",
         "Compare with a tolerance, and with the first of the pair that the package returns.",
@@ -158,62 +158,61 @@ def detector(answer: object) -> str:
         ),
         "a softmax over the wrong axis": (wrong_axis, "What do the rows of weights sum to?"),
         "no softmax at all": (no_softmax, "A mix of values lies between the values."),
-        "queries and keys swapped": (
-            swapped,
-            "Hand it queries that are not the keys.",
-        ),
+        "queries and keys swapped": (swapped, "Hand it queries that are not the keys."),
     }
     for slip, (attention, hint) in broken.items():
-        refuse(is_right(attention), f"One broken attention got through: {slip}.", hint)
+        reject(is_right(attention), f"One broken attention got through: {slip}.", hint)
     return "right: four faults planted, four found."
 
 
 @exercise("attention-5")
-def build(answer: object) -> str:
+def attention_from_scratch(answer: object) -> str:
     """Attention from scratch, with any number of leading axes."""
     attention = as_function(answer)
     rng = np.random.default_rng(11)
     q, k, v = (rng.normal(size=shape) for shape in ((5, 3), (7, 3), (7, 2)))
     result, right = attention(q, k, v), correct(q, k, v)
-    refuse(
+    reject(
         isinstance(result, tuple),
         "This returns a pair.",
         "The output alone was asked for, made in NumPy.",
     )
     got = np.asarray(result)
-    refuse(
+    reject(
         got.shape != right.shape,
         f"For q {q.shape}, k {k.shape} and v {v.shape} the result has shape {got.shape}.",
         f"One mix of values for each query: {right.shape}.",
     )
-    refuse(close(got, unscaled(q, k, v)), "The scale is missing.", "What is d_k here?")
-    refuse(
-        close(got, wrong_axis(q, k, v)),
+    reject(is_close(got, unscaled(q, k, v)), "The scale is missing.", "What is d_k here?")
+    reject(
+        is_close(got, wrong_axis(q, k, v)),
         "The softmax runs along the queries.",
         "For one query, the weights of all keys share out 1.",
     )
-    refuse(
-        close(got, scaled_by(q, k, v, len(k))) or close(got, scaled_by(q, k, v, len(q))),
+    reject(
+        is_close(got, scaled_by(q, k, v, len(k))) or is_close(got, scaled_by(q, k, v, len(q))),
         "You divided by the root of the number of words.",
         "It is the width of a key that makes its scores wide.",
     )
-    refuse(
-        close(got, scaled_by(q, k, v, k.shape[-1] ** 2)),
+    reject(
+        is_close(got, scaled_by(q, k, v, k.shape[-1] ** 2)),
         "You divided by d_k.",
         "There is a root in the formula.",
     )
-    refuse(
-        close(got, no_softmax(q, k, v)),
+    reject(
+        is_close(got, no_softmax(q, k, v)),
         "The scores themselves multiply the values.",
         "What turns scores into shares of 1?",
     )
-    refuse(
-        not close(got, right), "The shape is right, the numbers are not.", "Compare step by step."
+    reject(
+        not is_close(got, right),
+        "The shape is right, the numbers are not.",
+        "Compare step by step.",
     )
     with np.errstate(all="ignore"):
         large = np.asarray(attention(1e4 * q, k, v))
-    refuse(
-        not close(large, correct(1e4 * q, k, v)),
+    reject(
+        not is_close(large, correct(1e4 * q, k, v)),
         "Scores of 10,000 come out wrong: e to the 10,000 is infinite, e to the −10,000 is 0.",
         "From each row subtract its own largest score. Why does that change nothing?",
     )
@@ -221,28 +220,28 @@ def build(answer: object) -> str:
     axes = "`.T` turns all axes round; `swapaxes(-1, -2)` only the last two. And sum over axis -1."
     try:
         batch = np.asarray(attention(*heads))
-    except Wrong as wrong:
-        raise Wrong(f"With a batch axis in front: {wrong.mistake}", axes) from wrong
-    refuse(not close(batch, correct(*heads)), "With a batch axis in front it goes wrong.", axes)
+    except WrongAnswer as error:
+        raise WrongAnswer(f"With a batch axis in front: {error.mistake}", axes) from error
+    reject(not is_close(batch, correct(*heads)), "With a batch axis in front it goes wrong.", axes)
     return "right, for one sentence and for a batch."
 
 
 @exercise("attention-6")
-def plain_average(answer: object) -> str:
+def uniform_attention(answer: object) -> str:
     """A query projection with which every word receives the mean of all values."""
     w_q = as_array(answer, shape=(6, 2))
-    refuse(
-        close(w_q, np.eye(6)[:, :2]),
+    reject(
+        is_close(w_q, np.eye(6)[:, :2]),
         "The identity still asks for something.",
         "Which query makes all eight scores equal?",
     )
-    refuse(
+    reject(
         w_q.size and np.ptp(w_q) == 0 and w_q.any(),
         "Equal entries are not equal scores.",
         "Keys differ, so a query that is not zero tells them apart.",
     )
-    refuse(
-        not close(KINDS @ w_q, np.zeros((5, 2))),
+    reject(
+        not is_close(EMBEDDINGS @ w_q, np.zeros((5, 2))),
         "With this projection some word still prefers some key.",
         "Uniform weights need equal scores for every pair of words.",
     )

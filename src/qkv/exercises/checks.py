@@ -1,12 +1,12 @@
-"""What every exercise needs: `check`, its verdict, and ways to read an answer.
+"""`check`, its verdict, and the functions by which an exercise reads and rejects answers.
 
 An exercise is a function of the reader's answer in `qkv/exercises/<concept>.py`:
 
     @exercise("masks-2")
-    def two(answer: object) -> str | None:
+    def padding_mask(answer: object) -> str | None:
         mask = as_array(answer, shape=(2, 1, 1, 6))
-        refuse(close(mask, ~RIGHT), "True and False are swapped.", "True = may attend.")
-        refuse(not close(mask, RIGHT), "Some columns are off.", "Look at the pad ids.")
+        reject(is_close(mask, ~RIGHT), "True and False are swapped.", "True = may attend.")
+        reject(not is_close(mask, RIGHT), "Some columns are off.", "Look at the pad ids.")
         return "What the reader has now seen."
 """
 
@@ -25,13 +25,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 Exercise = Callable[[Any], str | None]
-E = TypeVar("E", bound=Exercise)
+AnyExercise = TypeVar("AnyExercise", bound=Exercise)
 
 MARKS = {"right": "✓", "wrong": "✗", "open": "○"}
 
 
-class Wrong(Exception):
-    """An answer that is not right: the likely mistake, and a hint that is not the answer."""
+class WrongAnswer(Exception):
+    """The likely mistake in an answer, and a hint that is not the answer."""
 
     def __init__(self, mistake: str, hint: str) -> None:
         super().__init__(mistake)
@@ -62,23 +62,23 @@ class Verdict:
         )
 
 
-def exercise(name: str) -> Callable[[E], E]:
+def exercise(name: str) -> Callable[[AnyExercise], AnyExercise]:
     """Mark a function of one answer as the check of the exercise called `name`."""
 
-    def mark(function: E) -> E:
+    def mark(function: AnyExercise) -> AnyExercise:
         function.exercise = name  # type: ignore[attr-defined]
         return function
 
     return mark
 
 
-def exercises(concept: str) -> dict[str, Exercise]:
+def load_exercises(concept: str) -> dict[str, Exercise]:
     """The exercises of one concept, by name; empty for a concept that has none."""
     module = f"{__package__}.{concept}"
     if not concept.isidentifier() or importlib.util.find_spec(module) is None:
         return {}
-    found = vars(importlib.import_module(module)).values()
-    return {item.exercise: item for item in found if hasattr(item, "exercise")}
+    items = vars(importlib.import_module(module)).values()
+    return {item.exercise: item for item in items if hasattr(item, "exercise")}
 
 
 def check(name: str, answer: object = None) -> Verdict:
@@ -88,38 +88,38 @@ def check(name: str, answer: object = None) -> Verdict:
         name: the exercise, such as "masks-2".
         answer: whatever the exercise asks for; None and ... count as not answered.
     """
-    known = exercises(str(name).rpartition("-")[0])
+    known = load_exercises(str(name).rpartition("-")[0])
     if name not in known:
-        return Verdict(str(name), "wrong", "there is no such exercise.", _nearest(name, known))
+        return Verdict(str(name), "wrong", "there is no such exercise.", _suggest_name(name, known))
     if answer is None or answer is ...:
         return Verdict(name, "open", "not answered yet.")
     try:
         remark = known[name](answer)
-    except Wrong as wrong:
-        return Verdict(name, "wrong", wrong.mistake, wrong.hint)
+    except WrongAnswer as error:
+        return Verdict(name, "wrong", error.mistake, error.hint)
     except Exception as error:  # a check must not break the reader's notebook
         text = f"this answer could not be read ({type(error).__name__}: {error})."
         return Verdict(name, "wrong", text, "Give what the exercise asks for, in that form.")
     return Verdict(name, "right", remark or "right.")
 
 
-def _nearest(name: object, known: Mapping[str, Exercise]) -> str:
-    near = difflib.get_close_matches(str(name), known, n=1)
-    if near:
-        return f"Did you mean {near[0]!r}?"
+def _suggest_name(name: object, known: Mapping[str, Exercise]) -> str:
+    matches = difflib.get_close_matches(str(name), known, n=1)
+    if matches:
+        return f"Did you mean {matches[0]!r}?"
     return "Names look like 'masks-2': the chapter's concept, a hyphen, a number."
 
 
-def refuse(condition: object, mistake: str, hint: str) -> None:
-    """Raise `Wrong` when the condition holds."""
+def reject(condition: object, mistake: str, hint: str) -> None:
+    """Raise `WrongAnswer` when the condition holds."""
     if condition:
-        raise Wrong(mistake, hint)
+        raise WrongAnswer(mistake, hint)
 
 
 def as_number(answer: object) -> float:
-    """The answer as one float, or `Wrong`."""
+    """The answer as one float, or `WrongAnswer`."""
     array = as_array(answer)
-    refuse(
+    reject(
         array.size != 1,
         f"One number was asked for; this has shape {array.shape}.",
         "Give a single number, such as 0.25.",
@@ -128,20 +128,22 @@ def as_number(answer: object) -> float:
 
 
 def as_array(answer: object, shape: tuple[int, ...] | None = None) -> np.ndarray[Any, Any]:
-    """The answer as a numeric or boolean array of the given shape, or `Wrong`."""
+    """The answer as a numeric or boolean array of the given shape, or `WrongAnswer`."""
     if isinstance(answer, str | Mapping) or callable(answer):
-        kind = type(answer).__name__
-        raise Wrong(f"Numbers were asked for; this is a {kind}.", "Give a number or an array.")
+        type_name = type(answer).__name__
+        raise WrongAnswer(
+            f"Numbers were asked for; this is a {type_name}.", "Give a number or an array."
+        )
     try:
         array = np.asarray(answer)
     except Exception:  # ragged lists, tensors that still carry a graph
         array = np.asarray(None)
-    refuse(
+    reject(
         array.dtype.kind not in "biuf",
         "This is no array of numbers.",
         "All rows need the same length, and each entry must be a number or a truth value.",
     )
-    refuse(
+    reject(
         shape is not None and array.shape != shape,
         f"The shape is {array.shape}; asked for is {shape}.",
         "Count the axes of the result, one by one, before its entries.",
@@ -150,11 +152,11 @@ def as_array(answer: object, shape: tuple[int, ...] | None = None) -> np.ndarray
 
 
 def as_function(answer: object) -> Callable[..., Any]:
-    """The reader's function; what it raises becomes a `Wrong` that names its line."""
+    """The reader's function; what it raises becomes a `WrongAnswer` that names its line."""
     if not callable(answer):
-        kind = type(answer).__name__
-        raise Wrong(
-            f"A function was asked for; this is a {kind}.",
+        type_name = type(answer).__name__
+        raise WrongAnswer(
+            f"A function was asked for; this is a {type_name}.",
             "Hand over the function itself, without calling it: check(name, my_function).",
         )
 
@@ -163,12 +165,12 @@ def as_function(answer: object) -> Callable[..., Any]:
         try:
             result = answer(*copies, **kwargs)
         except Exception as error:
-            line = _line(error)
-            raise Wrong(
+            line = _failing_line(error)
+            raise WrongAnswer(
                 f"Your function raised {type(error).__name__}: {error}{line}.",
                 "Call it yourself on a small example first.",
             ) from error
-        refuse(
+        reject(
             result is None,
             "Your function returned None.",
             "Does it end in a return statement?",
@@ -178,12 +180,12 @@ def as_function(answer: object) -> Callable[..., Any]:
     return guarded
 
 
-def _line(error: Exception) -> str:
+def _failing_line(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is the guard's own
     return f" (line {frames[0].lineno}: {frames[0].line})" if frames and frames[0].line else ""
 
 
-def close(got: object, expected: object, tolerance: float = 1e-6) -> bool:
+def is_close(got: object, expected: object, tolerance: float = 1e-6) -> bool:
     """Whether two arrays have one shape and agree entry by entry. NaN agrees with nothing."""
     a, b = np.asarray(got), np.asarray(expected)
     if a.shape != b.shape or not all(isinstance(x, np.ndarray | numbers.Number) for x in (a, b)):

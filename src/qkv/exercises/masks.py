@@ -1,55 +1,55 @@
-"""Checks of the exercises in the chapter "Masks"."""
+"""The exercises of the chapter on masks: the check of each answer."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from qkv.exercises.checks import as_function, close, exercise, refuse
-from qkv.exercises.masks_parts import TWO_PLACES, Detector, planted, refuse_each, two_sets, weights
+from qkv.exercises.checks import as_function, exercise, is_close, reject
+from qkv.exercises.masks_helpers import TOLERANCE, Recorder, as_row, as_sets, causal, reject_each
 
 
 @exercise("masks-1")
-def positions(answer: object) -> str:
+def visible_keys(answer: object) -> str:
     """Keys that `je` may see: in `<PAD> <sos> je suis étudiant`, and in `I am a student <PAD>`."""
-    own, source = two_sets(answer)
-    refuse(
-        own == {2, 3},
+    past, source = as_sets(answer)
+    reject(
+        past == {2, 3},
         "The first list looks like positions counted from 1.",
         "Python counts from 0: <PAD> stands at position 0.",
     )
-    refuse(3 in own, "Position 3 comes later.", "Go along the row: where does the future start?")
-    refuse(0 in own, "Position 0 holds <PAD>.", "A key has to pass both masks, not one of them.")
-    refuse(
-        own == {1},
+    reject(3 in past, "Position 3 comes later.", "Go along the row: where does the future start?")
+    reject(0 in past, "Position 0 holds <PAD>.", "A key has to pass both masks, not one of them.")
+    reject(
+        past == {1},
         "`je` does not see itself here.",
         "A word is known where it is read; what must stay hidden is the word after it.",
     )
-    refuse(
-        own == {2},
+    reject(
+        past == {2},
         "<sos> is missing.",
         "<sos> is an ordinary token with a vector of its own; only <PAD> is filler.",
     )
-    refuse(own != {1, 2}, "Not the first.", "Ask two questions of each position: real? not later?")
-    refuse(
+    reject(past != {1, 2}, "Not the first.", "Ask two questions of each position: real? not later?")
+    reject(
         source == {0, 1, 2},
         "The second list stops where the future would begin.",
         "When was the source read: while `je` is being written, or before the first word?",
     )
-    refuse(
+    reject(
         source == {1, 2, 3, 4},
         "That is the target's padding, laid over the source.",
         "A padding mask closes keys. Whose keys are these, and where is their filler?",
     )
-    refuse(4 in source, "Position 4 of the source is filler.", "Which token stands there?")
-    refuse(source != {0, 1, 2, 3}, "Not the second.", "In cross-attention, is any word too late?")
+    reject(4 in source, "Position 4 of the source is filler.", "Which token stands there?")
+    reject(source != {0, 1, 2, 3}, "Not the second.", "In cross-attention, is any word too late?")
     return "right: its own past, and the whole source. No key is filler."
 
 
 @exercise("masks-2")
 def weights_by_hand(answer: object) -> str:
     """The second row of a causal map whose exponentials are 2, 6, 3, 5."""
-    row = weights(answer)
-    refuse_each(
+    row = as_row(answer)
+    reject_each(
         row,
         (
             [0.125, 0.375, 0, 0],
@@ -65,8 +65,8 @@ def weights_by_hand(answer: object) -> str:
         ([2 / 11, 6 / 11, 3 / 11, 0], "That is row three.", "The second row sees one key fewer."),
         ([1, 0, 0, 0], "It does not see itself.", "Does the diagonal belong to the triangle?"),
     )
-    refuse(
-        not close(row, [0.25, 0.75, 0, 0], TWO_PLACES),
+    reject(
+        not is_close(row, [0.25, 0.75, 0, 0], TOLERANCE),
         "Not these weights.",
         "Strike out what is forbidden first; then divide what is left by its sum.",
     )
@@ -76,8 +76,8 @@ def weights_by_hand(answer: object) -> str:
 @exercise("masks-3")
 def added_twice(answer: object) -> str:
     """Row 0 of `<PAD> <PAD> <sos> je`, two masks added as -1e9; exponentials 1, 3, 4, 8."""
-    row = weights(answer)
-    refuse(
+    row = as_row(answer)
+    reject(
         bool(np.isnan(row.astype(float)).any()),
         "−∞ would end in NaN, but −1e9 is a finite number.",
         "Softmax subtracts the row's largest score first. What is left after that?",
@@ -85,7 +85,7 @@ def added_twice(answer: object) -> str:
     zeros = "Zeros are this book's function's answer; here two masks are added as numbers."
     same = "So it would be if every key had been pushed down equally far."
     uniform = "This would be uniform, as if the fill had swallowed the scores."
-    refuse_each(
+    reject_each(
         row,
         (np.zeros(4), zeros, "Whatever finite numbers enter softmax, what does a row sum to?"),
         (np.full(4, 0.25), uniform, "How far apart do neighbouring float64 numbers lie near 1e9?"),
@@ -96,8 +96,8 @@ def added_twice(answer: object) -> str:
         ),
         (np.array([1, 3, 4, 8]) / 16, same, "Write down what is added to each of the four scores."),
     )
-    refuse(
-        not close(row, np.array([1, 0, 4, 8]) / 13, TWO_PLACES),
+    reject(
+        not is_close(row, np.array([1, 0, 4, 8]) / 13, TOLERANCE),
         "Not these weights.",
         "Add the largest fill back to every score: what do the four read then?",
     )
@@ -105,44 +105,44 @@ def added_twice(answer: object) -> str:
 
 
 @exercise("masks-4")
-def key_padding(answer: object) -> str:
+def key_padding_mask(answer: object) -> str:
     """`f(ids, pad_id)` gives what `nn.MultiheadAttention` wants as key_padding_mask."""
     function = as_function(answer)
     ids = np.array([[4, 1, 6, 0, 0], [7, 4, 5, 2, 3], [1, 7, 7, 7, 7]])
     for pad_id in (0, 7):
         blocked = ids == pad_id
         got = np.asarray(function(ids, pad_id))
-        refuse(
+        reject(
             got.shape == (3, 1, 1, 5),
             "The shape is (B, 1, 1, S), our own functions' shape.",
             "`nn.MultiheadAttention` adds the axes for heads and queries by itself.",
         )
-        refuse(
+        reject(
             got.shape != blocked.shape,
             f"For ids of shape (3, 5) the shape is {got.shape}.",
             "One answer for each key of each sentence, and no axis for queries.",
         )
-        refuse(
+        reject(
             got.dtype.kind == "f",
             f"The entries are {got.dtype}, not truth values.",
             "A float mask is added to the scores. What does adding 1 to a score block?",
         )
-        refuse(
+        reject(
             got.dtype != np.bool_,
             f"The entries are {got.dtype}, not truth values.",
             "A comparison of arrays gives truth values by itself. What turned them into numbers?",
         )
-        refuse(
+        reject(
             np.array_equal(got, ~blocked),
             "True and False are swapped.",
             "In this class, True marks the keys that must get no weight.",
         )
-        refuse(
+        reject(
             pad_id == 7 and np.array_equal(got, ids == 0),
             "It works for pad_id = 0 alone.",
             "Does your function use its second argument?",
         )
-        refuse(
+        reject(
             not np.array_equal(got, blocked),
             "Some keys are wrong.",
             "Compare every id with pad_id; the order of the words plays no part.",
@@ -151,52 +151,52 @@ def key_padding(answer: object) -> str:
 
 
 @exercise("masks-5")
-def packed(answer: object) -> str:
+def packed_documents_mask(answer: object) -> str:
     """`f(document)` is the (T, T) mask of several documents packed into one row."""
     function = as_function(answer)
     for numbers in ([0, 0, 0, 1, 1, 2], [5, 5, 2, 2, 2, 9, 9]):
         document = np.array(numbers)
         same = document[:, None] == document[None, :]
-        causal = np.tril(np.ones(same.shape, bool))
+        earlier = np.tril(np.ones(same.shape, bool))
         got = np.asarray(function(document))
-        refuse(
+        reject(
             got.shape != same.shape,
             f"For {len(document)} tokens the shape is {got.shape}.",
             "Rows are queries and columns are keys: (T, T).",
         )
         kind = f"The entries are {got.dtype}."
-        refuse(got.dtype != np.bool_, kind, "Masks in this book are boolean.")
-        refuse_each(
+        reject(got.dtype != np.bool_, kind, "Masks in this book are boolean.")
+        reject_each(
             got,
-            (~(same & causal), "True and False are swapped.", "Here True = may attend."),
+            (~(same & earlier), "True and False are swapped.", "Here True = may attend."),
             (
                 same,
                 "Inside a document, words see the words after them.",
                 "One condition is there. Which property did the triangle bring?",
             ),
             (
-                causal,
+                earlier,
                 "The second document still reads the first.",
                 "Compare the document number of the query with that of the key.",
             ),
             (
-                same | causal,
+                same | earlier,
                 "Too much is allowed: the two conditions were joined with `or`.",
                 "A pair of words has to pass every condition.",
             ),
             (
-                same & causal.T,
+                same & earlier.T,
                 "The triangle looks forwards.",
                 "Which of the two indices, query or key, must be the larger one?",
             ),
             (
-                same & np.tril(causal, -1),
+                same & np.tril(earlier, -1),
                 "No token sees itself: too strict.",
                 "A token has been read by the time it asks. Which comparison leaves out equality?",
             ),
         )
-        refuse(
-            not np.array_equal(got, same & causal),
+        reject(
+            not np.array_equal(got, same & earlier),
             "Some pairs are wrong.",
             "Draw the six tokens 0 0 0 1 1 2 on paper and mark what each row may see.",
         )
@@ -204,45 +204,45 @@ def packed(answer: object) -> str:
 
 
 @exercise("masks-6")
-def detector(answer: object) -> str:
+def leak_detector(answer: object) -> str:
     """`f(attend, x)` says whether any output depends on a later token."""
     function = as_function(answer)
     x = np.random.default_rng(11).normal(size=(6, 5))
-    alarm = Detector(function, x)
-    honest, last = alarm(planted()), alarm(planted(hole=(2, 5)))
-    refuse(honest and not last, "True and False are swapped.", "True means: there is a leak.")
-    refuse(
-        honest and alarm.changes_pile_up(),
+    alarm = Recorder(function, x)
+    false_alarm, hit = alarm(causal()), alarm(causal(hole=(2, 5)))
+    reject(false_alarm and not hit, "True and False are swapped.", "True means: there is a leak.")
+    reject(
+        false_alarm and alarm.changes_pile_up(),
         "Every change stays in the array when the next token is changed.",
         "`other = x` is a second name for the same array. What would make a new one?",
     )
-    refuse(
-        honest,
+    reject(
+        false_alarm,
         "It raises the alarm for a causal model too.",
         "When token j changes, output j and those after it may move. Which rows may not?",
     )
-    refuse(
-        not last,
+    reject(
+        not hit,
         "It misses a model whose third output reads the last token.",
         "Is the changed input really different? Do you compare outputs from before and after?",
     )
-    refuse(
-        not alarm(planted(hole=(1, 3))),
+    reject(
+        not alarm(causal(hole=(1, 3))),
         "It misses a leak from token 3 to output 1.",
         "The last token is one suspect. Who are the others?",
     )
-    refuse(
-        not alarm(planted(late=True)),
+    reject(
+        not alarm(causal(late=True)),
         "It misses the model that sets weights to zero after softmax.",
         "Its weights look right, its outputs do not. How far must an output move to count?",
     )
-    refuse(
-        not alarm(planted(faint=1e-3)),
+    reject(
+        not alarm(causal(faint=1e-3)),
         "It misses a leak of a thousandth.",
         "Between a small leak and a rounding error lie ten powers of ten: mind the tolerance.",
     )
-    refuse(
-        alarm(planted(faint=1e-14)),
+    reject(
+        alarm(causal(faint=1e-14)),
         "It raises the alarm over a rounding error.",
         "Another order of summation may change the last digits: compare with a tolerance.",
     )

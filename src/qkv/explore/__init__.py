@@ -1,7 +1,9 @@
-"""The chapters' sliders: `explore(fn, d_k=[1, 2, 4], ...)` draws what `fn` returns."""
+"""Interactive explorers: `explore(fn, d_k=[1, 2, 4], ...)` gives sliders, and draws `fn`'s panels.
 
-from qkv.explore.explorer import explore
-from qkv.explore.panels import Bars, Heatmap, Lines, Table
-from qkv.explore.stored import stored_notebook, stored_state
+A concept's functions stand in a module of its name (`masks.py`), what draws them in `framework/`.
+"""
 
-__all__ = ["Bars", "Heatmap", "Lines", "Table", "explore", "stored_notebook", "stored_state"]
+from qkv.explore.framework.explorer import explore
+from qkv.explore.framework.panels import Bars, Heatmap, Lines, Table
+
+__all__ = ["Bars", "Heatmap", "Lines", "Table", "explore"]

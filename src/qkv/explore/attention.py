@@ -1,4 +1,4 @@
-"""The explorer of the chapter on attention: follow one query through its four steps."""
+"""Explorer of the chapter on attention: score, scale, softmax and mix of one query."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 import qkv.numpy as qn
-from qkv.explore.panels import Bars, Heatmap, Panel
+from qkv.explore.framework.panels import Bars, Heatmap, Panel
 
 TOKENS = ("a", "fluffy", "blue", "creature", "roamed", "the", "verdant", "forest")
 QUALITIES = ("fluffy", "blue", "verdant")
@@ -31,7 +31,7 @@ W_V = np.vstack([np.zeros((3, 3)), np.eye(3)])
 
 
 def follow_query(query: str, sharpness: float, nearness: float) -> dict[str, Panel | str]:
-    """Scaled scores, weights and mix of one word, and everybody's weights.
+    """Scaled scores, weights and output of one query, and the weights of all queries.
 
     Args:
         query: the word that asks, one of `TOKENS`.

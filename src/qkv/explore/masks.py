@@ -1,4 +1,4 @@
-"""The explorers of the chapter "Masks": what a fill does, and what a broken mask lets through."""
+"""Explorers of the chapter on masks: fill values around softmax, and leaks through wrong masks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import qkv.numpy as qn
-from qkv.explore.panels import Bars, Heatmap, Panels
+from qkv.explore.framework.panels import Bars, Heatmap, Panels
 
 Array = np.ndarray[Any, Any]
 
@@ -23,7 +23,7 @@ MASKS = ("too strict", "causal", "off by one", "after softmax", "transposed", "f
 
 
 def fills(*, causal: bool, padding: int, left: bool, fill: str) -> Panels:
-    """One sentence of four words, padded and masked: what each way of masking gives, in float32.
+    """Attention weights of a padded, masked sentence under one way of masking, in float32.
 
     Args:
         causal: whether keys after the query are forbidden too.
@@ -45,7 +45,7 @@ def fills(*, causal: bool, padding: int, left: bool, fill: str) -> Panels:
 
 
 def leaks(*, kind: str, changed: str) -> Panels:
-    """One word of a sentence is replaced: which outputs of a masked attention move, and how far.
+    """Which outputs of masked attention change, and how far, when one input token is replaced.
 
     Args:
         kind: one of MASKS; "after softmax" is the causal mask, applied too late.

@@ -1,4 +1,4 @@
-"""How the width d_k drives softmax from a mixture to a single winner, and what √d_k mends."""
+"""Explorer of the chapter on scaling: softmax saturates as d_k grows, unless √d_k divides."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qkv.explore.panels import Bars, Heatmap
+from qkv.explore.framework.panels import Bars, Heatmap
 from qkv.numpy import softmax
 
 Array = NDArray[Any]

@@ -1,4 +1,4 @@
-"""What answers under <base>/book/: the built pages, and the word that there are kernels here."""
+"""Request handlers under <base>/book/: the built pages, and the status that kernels run here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 from tornado.httputil import qs_to_qsl
 
-from qkv.live.policy import HEADERS, inline_of, policy
+from qkv.live.content_security_policy import (
+    SECURITY_HEADERS,
+    build_policy,
+    inline_hashes_of_file,
+)
 
 NOT_SIGNED_IN = "You are not signed in. Open the link that the book's server printed."
 
@@ -32,7 +36,7 @@ class BookHandler(JupyterHandler, web.StaticFileHandler):
 
     @property
     def content_security_policy(self) -> str:
-        return policy(hosts=self.hosts())
+        return build_policy(hosts=self.hosts())
 
     def hosts(self) -> list[str]:
         """The names of this server: the one in this request, and that of a port forward."""
@@ -41,7 +45,7 @@ class BookHandler(JupyterHandler, web.StaticFileHandler):
 
     def set_default_headers(self) -> None:
         super().set_default_headers()
-        for name, value in HEADERS.items():
+        for name, value in SECURITY_HEADERS.items():
             self.set_header(name, value)
         self.set_header("Cache-Control", "no-cache")  # a new build is seen at once
 
@@ -88,19 +92,20 @@ class BookHandler(JupyterHandler, web.StaticFileHandler):
 
         More is not promised: the link lets in whoever has it, as long as the server runs.
         """
-        asked = qs_to_qsl(self.request.query_arguments)
-        rest = urlencode([(name, value) for name, value in asked if name != "token"])
+        arguments = qs_to_qsl(self.request.query_arguments)
+        rest = urlencode([(name, value) for name, value in arguments if name != "token"])
         return self.request.path + (f"?{rest}" if rest else "")
 
     def set_extra_headers(self, path: str) -> None:
         self.set_header("Accept-Ranges", "none")
         file = Path(str(self.absolute_path))
         if file.suffix == ".html":
-            found = inline_of(file, file.stat().st_mtime_ns)
-            self.set_header("Content-Security-Policy", policy(found, self.hosts()))
+            inline = inline_hashes_of_file(file, file.stat().st_mtime_ns)
+            policy = build_policy(inline, self.hosts())
+            self.set_header("Content-Security-Policy", policy)
 
     def compute_etag(self) -> str | None:
-        """A mark of the file as it is now; tornado's would outlive a new build of the book.
+        """ETag of the file's time and size; tornado's own would outlive a new build of the book.
 
         A weak one, because the same file is sent compressed and as it is.
         """
@@ -119,16 +124,18 @@ class BookHandler(JupyterHandler, web.StaticFileHandler):
         self.finish(text + "\n")
 
 
-class ServerHandler(APIHandler):
-    """Says that cells can run here, and what a page has to send with each request that changes
-    something. Of this name, the built book holds a file that denies it."""
+class StatusHandler(APIHandler):
+    """Status of the server: cells can run here, with the XSRF token that changing requests need.
+
+    The built book holds a file of this name, which says that nothing can run.
+    """
 
     auth_resource = "api"
 
     @web.authenticated
     @authorized
     def get(self) -> None:
-        for name, value in HEADERS.items():
+        for name, value in SECURITY_HEADERS.items():
             self.set_header(name, value)
         self.set_header("Cache-Control", "no-store")
         version = platform.python_version()
@@ -139,8 +146,8 @@ class ServerHandler(APIHandler):
         )
 
 
-class StrangerHandler(web.RequestHandler):
-    """Every address outside the server's own path: says nothing that a stranger does not know.
+class NotFoundHandler(web.RequestHandler):
+    """404 for every address outside the server's own path, with nothing that a stranger could use.
 
     No Jupyter handler here, because those set cookies, redirect, and write pages that name the
     path.
@@ -149,7 +156,7 @@ class StrangerHandler(web.RequestHandler):
     TEXT = "This is the server of The Runnable Transformer. Open the link that it printed.\n"
 
     def set_default_headers(self) -> None:
-        for name, value in HEADERS.items():
+        for name, value in SECURITY_HEADERS.items():
             self.set_header(name, value)
         self.set_header("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 
@@ -162,14 +169,14 @@ class StrangerHandler(web.RequestHandler):
         self.finish(self.TEXT)
 
 
-def mount(app: web.Application, folder: Path) -> None:
+def add_handlers(app: web.Application, folder: Path) -> None:
     """Answer for <base>/book/ with the built book in `folder`, before Jupyter's own addresses."""
-    book = re.escape(url_path_join(app.settings["base_url"], "book"))
+    address = re.escape(url_path_join(app.settings["base_url"], "book"))
     files = {"path": str(folder), "default_filename": "index.html"}
     app.add_handlers(
         ".*$",
         [
-            (rf"{book}/_live/server\.json", ServerHandler),
-            (rf"{book}(?:/(.*))?", BookHandler, files),
+            (rf"{address}/_live/server\.json", StatusHandler),
+            (rf"{address}(?:/(.*))?", BookHandler, files),
         ],
     )

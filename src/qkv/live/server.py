@@ -1,4 +1,4 @@
-"""A Jupyter server for one reader, on this machine only: the built book and its kernels."""
+"""Jupyter server for one reader, on this machine only: the built book and its kernels."""
 
 from __future__ import annotations
 
@@ -20,20 +20,28 @@ from tornado.log import gen_log
 from traitlets import Bool, Unicode
 from traitlets.config import Config
 
-from qkv.live.handlers import StrangerHandler, mount
-from qkv.live.parts import Identity, Kernels, NativeKernel, NoFiles, PromptConnection
-from qkv.live.policy import HEADERS
+from qkv.live.content_security_policy import SECURITY_HEADERS
+from qkv.live.handlers import NotFoundHandler, add_handlers
+from qkv.live.managers import (
+    BookKernelManager,
+    NoDelayConnection,
+    NoFilesContentsManager,
+    OwnKernelSpecManager,
+    TokenIdentityProvider,
+)
 
 HOST = "127.0.0.1"
 # What is answered to; Jupyter has more, such as a page to sign in at, files of its own, figures.
-NEEDED = r"(?:$|(?:book|api/(?:kernels|kernelspecs|sessions|status|me))(?:/|$))"
+ANSWERED = r"(?:$|(?:book|api/(?:kernels|kernelspecs|sessions|status|me))(?:/|$))"
 # A socket's path has at most about 100 characters; a kernel's is its folder and 50 more.
-LONGEST_FOLDER = 48
-LARGEST_BODY = 2**16  # bytes; a page of the book sends some hundred
+MAX_FOLDER_LENGTH = 48
+MAX_BODY = 2**16  # bytes; a page of the book sends some hundred
 # Other programs on this machine may set cookies for its name: in Chromium 180, of 4 kB each.
-LARGEST_HEADER = 2**20
-ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no other
+MAX_HEADER = 2**20
+END_SIGNALS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+KILL_SIGNAL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no other
 
 
 class BookServer(ServerApp):
@@ -54,23 +62,26 @@ class BookServer(ServerApp):
 
     def init_webapp(self) -> None:
         super().init_webapp()
-        elsewhere = rf"(?!{re.escape(self.base_url)}{NEEDED}).*"
-        self.web_app.add_handlers(".*$", [(elsewhere, StrangerHandler)])
-        mount(self.web_app, Path(self.book))
+        elsewhere = rf"(?!{re.escape(self.base_url)}{ANSWERED}).*"
+        self.web_app.add_handlers(".*$", [(elsewhere, NotFoundHandler)])
+        add_handlers(self.web_app, Path(self.book))
 
     def init_httpserver(self) -> None:
         super().init_httpserver()
-        self.http_server.conn_params.max_header_size = LARGEST_HEADER
+        self.http_server.conn_params.max_header_size = MAX_HEADER
 
     def init_logging(self) -> None:
-        """Jupyter's warnings, and not tornado's: of each run's first kernel it says that the times
-        of Jupyter's pings do not fit its own, which nobody can mend here."""
+        """Log Jupyter's warnings, and not tornado's.
+
+        Of each run's first kernel it says that the times of Jupyter's pings do not fit its own,
+        which nobody can mend here.
+        """
         super().init_logging()
         gen_log.setLevel(logging.ERROR)
 
     def init_signal(self) -> None:
         """Ctrl-C ends it; Jupyter would ask whether it is meant. A second one waits for nothing."""
-        ends_by(self._end)
+        on_end_signals(self._end)
 
     def _end(self, number: int, frame: FrameType | None) -> None:
         if self._stopping:
@@ -89,7 +100,7 @@ class BookServer(ServerApp):
         """Jupyter interrupts each before it kills it, of which an idle one may complain."""
         kernel: Any = self.kernel_manager.get_kernel(name)
         if kernel.has_kernel:
-            await kernel.signal_kernel(KILL)
+            await kernel.signal_kernel(KILL_SIGNAL)
         await self.kernel_manager.shutdown_kernel(name, now=True)
 
     async def _post_start(self) -> None:
@@ -101,9 +112,9 @@ class BookServer(ServerApp):
             self.launch_browser()
 
 
-def ends_by(handler: Callable[[int, FrameType | None], None]) -> None:
+def on_end_signals(handler: Callable[[int, FrameType | None], None]) -> None:
     """Take every signal that asks this program to end, but one that it shall ignore (nohup)."""
-    for number in ENDS:
+    for number in END_SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
 
@@ -111,7 +122,7 @@ def ends_by(handler: Callable[[int, FrameType | None], None]) -> None:
 @contextmanager
 def private_folder() -> Iterator[str]:
     """A new folder that only this user can enter, gone afterwards: sockets, keys, the link."""
-    long = len(tempfile.gettempdir()) > LONGEST_FOLDER - len("/qkv-12345678")
+    long = len(tempfile.gettempdir()) > MAX_FOLDER_LENGTH - len("/qkv-12345678")
     with tempfile.TemporaryDirectory(prefix="qkv-", dir="/tmp" if long else None) as folder:
         yield folder
 
@@ -131,55 +142,55 @@ def folder_beside(book: Path, private: str) -> Iterator[str]:
             yield path
 
 
-def settings(port: int, base: str, origin: str, idle: float) -> Config:
-    """What a BookServer is told; all else is Jupyter's default.
+def server_config(port: int, base: str, origin: str, idle: float) -> Config:
+    """The configuration of a BookServer; all else is Jupyter's default.
 
     Args:
         base: the path under which everything lies, "/…/".
         origin: the address of a port forward, "https://…", or "".
         idle: minutes that a kernel outlives its last open page.
     """
-    c = Config()
-    s = c.ServerApp
-    s.ip, s.port, s.port_retries = HOST, port, 0
+    config = Config()
+    server = config.ServerApp
+    server.ip, server.port, server.port_retries = HOST, port, 0
     # Cookies know no ports. A page on another port of this machine, and the server behind it,
     # would be sent ours, were they not kept to a path that it cannot know. Those that it sets reach
     # this server: under names that it cannot know either, none of them stands in for one of ours.
-    s.base_url, s.default_url = base, f"{base}book/"
-    s.allow_remote_access = False  # a Host header of another name is refused: no DNS rebinding
-    s.allow_unauthenticated_access = False
-    s.allow_origin = origin
-    s.cookie_secret = secrets.token_bytes(32)  # not the stored one: cookies end with the run
-    s.allow_root = True  # in a container everybody is; loopback lets in nobody else
-    s.open_browser = False  # later, when connections are taken
-    s.terminals_enabled = False
-    s.contents_manager_class = NoFiles
-    s.identity_provider_class = Identity
-    s.kernel_manager_class = Kernels
-    s.kernel_spec_manager_class = NativeKernel
-    s.kernel_websocket_connection_class = PromptConnection
-    s.extra_template_paths = [str(Path(__file__).parent / "templates")]
-    s.log_level = logging.WARNING
-    s.tornado_settings = {
-        "headers": HEADERS,
+    server.base_url, server.default_url = base, f"{base}book/"
+    server.allow_remote_access = False  # a Host header of another name is refused: no DNS rebinding
+    server.allow_unauthenticated_access = False
+    server.allow_origin = origin
+    server.cookie_secret = secrets.token_bytes(32)  # not the stored one: cookies end with the run
+    server.allow_root = True  # in a container everybody is; loopback lets in nobody else
+    server.open_browser = False  # later, when connections are taken
+    server.terminals_enabled = False
+    server.contents_manager_class = NoFilesContentsManager
+    server.identity_provider_class = TokenIdentityProvider
+    server.kernel_manager_class = BookKernelManager
+    server.kernel_spec_manager_class = OwnKernelSpecManager
+    server.kernel_websocket_connection_class = NoDelayConnection
+    server.extra_template_paths = [str(Path(__file__).parent / "templates")]
+    server.log_level = logging.WARNING
+    server.tornado_settings = {
+        "headers": SECURITY_HEADERS,
         "compress_response": True,
         "xsrf_cookie_name": f"xsrf-{secrets.token_urlsafe(12)}",
         "xsrf_cookie_kwargs": {"path": base, "samesite": "Strict", "httponly": True},
     }
     # Before it is known who asks, all of a request is kept in memory.
-    s.max_body_size = LARGEST_BODY
-    c.IdentityProvider.token = secrets.token_urlsafe(32)
-    c.IdentityProvider.cookie_name = f"reader-{secrets.token_urlsafe(12)}"
-    c.IdentityProvider.cookie_options = {"samesite": "Lax", "httponly": True}
+    server.max_body_size = MAX_BODY
+    config.IdentityProvider.token = secrets.token_urlsafe(32)
+    config.IdentityProvider.cookie_name = f"reader-{secrets.token_urlsafe(12)}"
+    config.IdentityProvider.cookie_options = {"samesite": "Lax", "httponly": True}
     # The ports of a kernel on TCP are open to every user of the machine, its files are not. One is
     # left: on it ipykernel takes what forked children print, and drops what lacks a secret.
-    c.KernelManager.transport = "tcp" if os.name == "nt" else "ipc"
+    config.KernelManager.transport = "tcp" if os.name == "nt" else "ipc"
     seconds = max(1, round(idle * 60))
-    c.MappingKernelManager.cull_idle_timeout = seconds
-    c.MappingKernelManager.cull_interval = min(60, seconds)
-    c.MappingKernelManager.cull_connected = False
-    c.MappingKernelManager.cull_busy = True  # an endless loop whose page is closed
-    return c
+    config.MappingKernelManager.cull_idle_timeout = seconds
+    config.MappingKernelManager.cull_interval = min(60, seconds)
+    config.MappingKernelManager.cull_connected = False
+    config.MappingKernelManager.cull_busy = True  # an endless loop whose page is closed
+    return config
 
 
 def serve(folder: Path, port: int, show: bool, origin: str = "", idle: float = 20) -> None:
@@ -188,14 +199,16 @@ def serve(folder: Path, port: int, show: bool, origin: str = "", idle: float = 2
     Args:
         folder: the built book.
         show: open a browser.
-        origin, idle: as in `settings`.
+        origin, idle: as in `server_config`.
     """
-    ends_by(signal.default_int_handler)  # from here on, no key and no page with the link stays
+    on_end_signals(
+        signal.default_int_handler
+    )  # from here on, no key and no page with the link stays
     base = f"/{secrets.token_urlsafe(12)}/"
     book = folder.resolve()
     with private_folder() as private, folder_beside(book, private) as opening:
         app = BookServer(
-            config=settings(port, base, origin, idle),
+            config=server_config(port, base, origin, idle),
             root_dir=str(Path.cwd()),
             config_dir=private,
             data_dir=private,

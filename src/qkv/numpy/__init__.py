@@ -1,7 +1,5 @@
 """The reference room: every concept in NumPy, each forward with its backward beside it."""
 
-from numpy import ndarray as _ndarray
-
 from qkv.numpy.add_norm import (
     AddNorm,
     LayerNorm,
@@ -23,11 +21,11 @@ from qkv.numpy.attention import (
 )
 from qkv.numpy.decoding import (
     beam_search,
-    brute_force,
+    exhaustive_search,
     greedy,
     keep_top_k,
     keep_top_p,
-    length_divisor,
+    length_normalizer,
     sample,
 )
 from qkv.numpy.dropout import (
@@ -38,9 +36,9 @@ from qkv.numpy.dropout import (
 from qkv.numpy.efficient import (
     blockwise_attention,
     blockwise_attention_backward,
-    draw_features,
     global_mask,
     linformer_attention,
+    orthogonal_random_features,
     performer_attention,
     strided_mask,
     window_mask,
@@ -86,16 +84,15 @@ from qkv.numpy.positional import (
     rotary_backward,
     sinusoidal_encoding,
 )
-from qkv.numpy.room import is_tensor as _is_tensor
 from qkv.numpy.training import (
     Adam,
     AdamW,
     average_checkpoints,
-    clip_gradients,
+    clip_grad_norm,
     cross_entropy,
     cross_entropy_backward,
-    linear_rate,
-    noam_rate,
+    linear_schedule,
+    noam_schedule,
 )
 from qkv.numpy.transformer import (
     Decoder,
@@ -106,7 +103,6 @@ from qkv.numpy.transformer import (
     EncoderLayer,
     Transformer,
 )
-from qkv.shapes import guard_room as _guard_room
 
 __all__ = [
     "Adam",
@@ -137,17 +133,16 @@ __all__ = [
     "beam_search",
     "blockwise_attention",
     "blockwise_attention_backward",
-    "brute_force",
     "causal_mask",
-    "clip_gradients",
+    "clip_grad_norm",
     "combine_masks",
     "cross_entropy",
     "cross_entropy_backward",
-    "draw_features",
     "dropout",
     "dropout_backward",
     "embedding",
     "embedding_backward",
+    "exhaustive_search",
     "gelu",
     "gelu_backward",
     "global_mask",
@@ -156,15 +151,16 @@ __all__ = [
     "keep_top_p",
     "layer_norm",
     "layer_norm_backward",
-    "length_divisor",
+    "length_normalizer",
     "linear",
     "linear_backward",
-    "linear_rate",
+    "linear_schedule",
     "linformer_attention",
     "log_softmax",
     "log_softmax_backward",
     "merge_heads",
-    "noam_rate",
+    "noam_schedule",
+    "orthogonal_random_features",
     "padding_mask",
     "performer_attention",
     "relu",
@@ -185,5 +181,3 @@ __all__ = [
     "strided_mask",
     "window_mask",
 ]
-
-_guard_room("numpy", _ndarray, _is_tensor, __all__, globals())

@@ -1,19 +1,20 @@
-"""The projection x W + b, of which most of a Transformer is made."""
+"""Linear layer: the projection x W + b, of which most of a Transformer is made."""
 
 import math
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.array_types import Floats
+from qkv.numpy.checks import check_shapes
 from qkv.numpy.layer import Layer
-from qkv.shapes import check_count, check_gradient_of, check_input, check_linear
+from qkv.shapes import check_count
 
 __all__ = ["Linear", "linear", "linear_backward"]
 
 
 def linear(x: Floats, weight: Floats, bias: Floats | None = None) -> Floats:
-    """Project the last axis: x W + b.
+    """Linear projection of the last axis: x W + b.
 
     Args:
         x: (..., d_in).
@@ -24,12 +25,12 @@ def linear(x: Floats, weight: Floats, bias: Floats | None = None) -> Floats:
     Raises:
         ValueError: shapes or dtypes do not fit together.
     """
-    check_linear("linear", x, weight, bias)
-    return _projected(x, weight, bias)
+    check_shapes("linear", x=(x, "... d_in"), weight=(weight, "d_in d_out"), bias=(bias, "d_out"))
+    return _project(x, weight, bias)
 
 
-def _projected(x: Floats, weight: Floats, bias: Floats | None) -> Floats:
-    """`linear` for a layer, which has checked its input: a small model calls it very often."""
+def _project(x: Floats, weight: Floats, bias: Floats | None) -> Floats:
+    """`linear` without its checks, for a layer, which has checked its input already."""
     out = x @ weight  # (..., d_out)
     if bias is not None:
         out += bias
@@ -39,15 +40,16 @@ def _projected(x: Floats, weight: Floats, bias: Floats | None) -> Floats:
 def linear_backward(
     dout: Floats, x: Floats, weight: Floats, bias: Floats | None = None
 ) -> tuple[Floats, Floats, Floats | None]:
-    """The gradients of `linear`: dx = dout Wᵀ, dW = xᵀ dout, db = Σ dout.
+    """Backward of the linear projection: dx = dout Wᵀ, dW = xᵀ dout, db = Σ dout.
 
     Returns:
         dx, dweight and dbias, which is None without a bias.
     Raises:
         ValueError: shapes or dtypes do not fit together.
     """
-    check_linear("linear_backward", x, weight, bias)
-    check_gradient_of("linear_backward", dout, (*x.shape[:-1], weight.shape[1]))
+    call = "linear_backward"
+    check_shapes(call, x=(x, "... d_in"), weight=(weight, "d_in d_out"), bias=(bias, "d_out"))
+    check_shapes(call, dout=(dout, (*x.shape[:-1], weight.shape[1])))
     dx = dout @ weight.T  # (..., d_in)
     rows = dout.reshape(-1, dout.shape[-1])  # (N, d_out)
     dweight = x.reshape(-1, x.shape[-1]).T @ rows  # (d_in, d_out)
@@ -55,7 +57,7 @@ def linear_backward(
 
 
 class Linear(Layer):
-    """A learned projection, its weight Glorot-uniform at first, its bias zero.
+    """Linear layer, its weight Glorot-uniform at first, its bias zero.
 
     Args:
         d_in, d_out: widths of input and output.
@@ -80,22 +82,22 @@ class Linear(Layer):
         check_count("Linear", d_in=d_in, d_out=d_out)
         rng = rng or np.random.default_rng()
         bound = math.sqrt(6 / (d_in + d_out))
-        self.add("weight", rng.uniform(-bound, bound, (d_in, d_out)).astype(dtype))
+        self.register_parameter("weight", rng.uniform(-bound, bound, (d_in, d_out)).astype(dtype))
         if bias:
-            self.add("bias", np.zeros(d_out, dtype))
+            self.register_parameter("bias", np.zeros(d_out, dtype))
 
     def __call__(self, x: Floats) -> Floats:
         """x: (..., d_in) -> (..., d_out)."""
         weight = self.params["weight"]
-        check_input("Linear", x, "d_in", weight)
-        self.save(x)
-        return _projected(x, weight, self.params.get("bias"))
+        check_shapes("Linear", weight=(weight, "d_in d_out"), x=(x, "... d_in"))
+        self.save_for_backward(x)
+        return _project(x, weight, self.params.get("bias"))
 
     def backward(self, dout: Floats) -> Floats:
         """dout: (..., d_out) -> dx: (..., d_in); adds to the gradients of weight and bias."""
-        (x,) = self.saved()
+        (x,) = self.pop_saved()
         weight, bias = self.params["weight"], self.params.get("bias")
-        check_gradient_of("Linear.backward", dout, (*x.shape[:-1], weight.shape[1]))
+        check_shapes("Linear.backward", dout=(dout, (*x.shape[:-1], weight.shape[1])))
         dx, dweight, dbias = linear_backward(dout, x, weight, bias)
         self.grads["weight"] += dweight
         if dbias is not None:

@@ -1,19 +1,16 @@
-"""Who may look at whom: boolean masks, True = may attend."""
-
-from typing import Any
+"""Attention masks: padding, causal and combined ones, boolean, True = may attend."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qkv.shapes import check_causal, check_ids, check_masks
+from qkv.numpy.array_types import Bools, Ints
+from qkv.numpy.checks import check_masks, check_shapes
+from qkv.shapes.attention import check_causal, check_pad_id
 
 __all__ = ["causal_mask", "combine_masks", "padding_mask"]
 
-Bools = NDArray[np.bool_]
 
-
-def padding_mask(ids: NDArray[np.integer[Any]], pad_id: int) -> Bools:
-    """Let every query attend to the keys that are words, and to no padding.
+def padding_mask(ids: Ints, pad_id: int) -> Bools:
+    """Padding mask: every query may attend to the keys that are no padding.
 
     Args:
         ids: (B, S) token ids.
@@ -23,13 +20,14 @@ def padding_mask(ids: NDArray[np.integer[Any]], pad_id: int) -> Bools:
     Raises:
         ValueError: ids are no integers, or are not (B, S), or pad_id is no whole number.
     """
-    check_ids("padding_mask", ids, pad_id)
-    words: Bools = ids != pad_id  # (B, S)
-    return words[:, None, None, :]  # (B, 1, 1, S)
+    check_shapes("padding_mask", ids=(ids, "int B S"))
+    check_pad_id("padding_mask", pad_id)
+    not_padding: Bools = ids != pad_id  # (B, S)
+    return not_padding[:, None, None, :]  # (B, 1, 1, S)
 
 
 def causal_mask(T: int, S: int | None = None) -> Bools:
-    """Let a query attend to its own position and to those before it.
+    """Causal mask: a query may attend to its own position and to those before it.
 
     The T queries are the last of the S positions: query i stands at position S - T + i.
 
@@ -49,7 +47,7 @@ def causal_mask(T: int, S: int | None = None) -> Bools:
 
 
 def combine_masks(*masks: Bools | None) -> Bools | None:
-    """Let a query attend where every mask does: their logical and, broadcast.
+    """Combine masks by their logical and, broadcast; None stands for no mask.
 
     Args:
         masks: bool, shapes that broadcast against one another; None stands for no mask.

@@ -1,22 +1,16 @@
-"""Where a token stands: added to its vector, turned into it, or added to the scores."""
+"""Positional encodings: sinusoidal, learned, rotary (RoPE), and ALiBi biases."""
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.array_types import Floats, Ints
+from qkv.numpy.checks import check_shapes
 from qkv.numpy.layer import Layer
-from qkv.shapes import (
-    check_alibi,
-    check_count,
-    check_encoding,
-    check_gradient_of,
-    check_input,
-    check_places,
-    check_rotary,
-)
+from qkv.shapes import check_count
+from qkv.shapes.attention import check_causal
+from qkv.shapes.embedding import check_encoding, check_max_len, check_rotary
 
 __all__ = [
     "LearnedPositions",
@@ -27,8 +21,6 @@ __all__ = [
     "sinusoidal_encoding",
 ]
 
-Ints = NDArray[np.integer[Any]]
-
 
 def sinusoidal_encoding(
     n: int,
@@ -38,7 +30,7 @@ def sinusoidal_encoding(
     start: int = 0,
     dtype: DTypeLike = np.float32,
 ) -> Floats:
-    """Waves of ever longer period: sin and cos of pos / 10000^(2i / d_model) for pair i.
+    """Sinusoidal positional encoding: sin and cos of pos / 10000^(2i / d_model) for pair i.
 
     Args:
         n: number of positions.
@@ -57,7 +49,7 @@ def sinusoidal_encoding(
     n, d_model, start = int(n), int(d_model), int(start)
     position = np.arange(start, start + n)  # (n,)
     angle = position[:, None] * _frequencies(d_model, 10000.0)  # (n, pairs)
-    first, second = _places(d_model, layout)
+    first, second = _pair_slices(d_model, layout)
     out = np.empty((n, d_model), dtype)
     out[:, first] = np.sin(angle)
     out[:, second] = np.cos(angle[:, : d_model // 2])
@@ -65,13 +57,13 @@ def sinusoidal_encoding(
 
 
 def _frequencies(width: int, base: float) -> NDArray[np.float64]:
-    """How far each pair of entries turns from one position to the next, in radians."""
+    """Angle by which each pair of entries turns from one position to the next, in radians."""
     frequencies: NDArray[np.float64] = base ** (-np.arange(0, width, 2) / width)  # (pairs,)
     return frequencies
 
 
-def _places(width: int, layout: str) -> tuple[slice, slice]:
-    """Where the first and the second entries of all pairs stand."""
+def _pair_slices(width: int, layout: str) -> tuple[slice, slice]:
+    """Slices of the first and of the second entries of all pairs."""
     if layout == "interleaved":
         return slice(0, None, 2), slice(1, None, 2)
     half = (width + 1) // 2
@@ -79,7 +71,7 @@ def _places(width: int, layout: str) -> tuple[slice, slice]:
 
 
 class LearnedPositions(Layer):
-    """Add to each vector a learned one for its position.
+    """Learned positional embeddings, added to the vectors.
 
     Args:
         max_len: number of positions there are.
@@ -103,21 +95,21 @@ class LearnedPositions(Layer):
         check_count("LearnedPositions", max_len=max_len, d_model=d_model)
         rng = rng or np.random.default_rng()
         table = rng.standard_normal((max_len, d_model)) / math.sqrt(d_model)
-        self.add("weight", table.astype(dtype))
+        self.register_parameter("weight", table.astype(dtype))
 
     def __call__(self, x: Floats, start: int = 0) -> Floats:
         """x: (..., T, d_model), whose first vector stands at `start` -> shaped like x."""
         table = self.params["weight"]
-        max_len, d_model = table.shape
-        check_places("LearnedPositions", x, max_len, d_model, start)
-        check_input("LearnedPositions", x, "d_model", table.T)
-        self.save(x.shape, start)
+        weight = (table, "max_len d_model")
+        check_shapes("LearnedPositions", weight=weight, x=(x, "... T d_model"))
+        check_max_len("LearnedPositions", x.shape[-2], start, len(table))
+        self.save_for_backward(x.shape, start)
         return x + table[start : start + x.shape[-2]]  # (..., T, d_model)
 
     def backward(self, dout: Floats) -> Floats:
         """dout: (..., T, d_model) -> dx; adds to the gradient of the rows that were used."""
-        shape, start = self.saved()
-        check_gradient_of("LearnedPositions.backward", dout, shape)
+        shape, start = self.pop_saved()
+        check_shapes("LearnedPositions.backward", dout=(dout, shape))
         *_, T, d_model = shape
         self.grads["weight"][start : start + T] += dout.reshape(-1, T, d_model).sum(0)
         return dout
@@ -130,7 +122,7 @@ def rotary(
     base: float = 10000.0,
     layout: str = "interleaved",
 ) -> Floats:
-    """Turn pair i of a query or key by the angle pos / base^(2i / d).
+    """Rotary position embedding (RoPE): rotate pair i of x by the angle pos / base^(2i / d).
 
     Then q · k depends on the distance of the two positions alone.
 
@@ -146,8 +138,9 @@ def rotary(
         ValueError: x, positions, base or layout do not fit.
     Source: Su et al. 2021, eq. 34.
     """
-    check_rotary("rotary", x, positions, base, layout)
-    return _turn(x, positions, float(base), layout, 1)
+    check_shapes("rotary", x=(x, "*batch T d"), positions=(positions, "int -> *batch T"))
+    check_rotary("rotary", x.shape, base, layout)
+    return _rotate_pairs(x, positions, float(base), layout, 1)
 
 
 def rotary_backward(
@@ -157,18 +150,20 @@ def rotary_backward(
     base: float = 10000.0,
     layout: str = "interleaved",
 ) -> Floats:
-    """The gradient of `rotary`: turn back by the same angles."""
-    check_rotary("rotary_backward", dout, positions, base, layout)
-    return _turn(dout, positions, float(base), layout, -1)
+    """Backward of rotary position embedding: rotate back by the same angles."""
+    call = "rotary_backward"
+    check_shapes(call, dout=(dout, "*batch T d"), positions=(positions, "int -> *batch T"))
+    check_rotary(call, dout.shape, base, layout)
+    return _rotate_pairs(dout, positions, float(base), layout, -1)
 
 
-def _turn(x: Floats, positions: Ints | None, base: float, layout: str, sense: int) -> Floats:
-    """Rotate each pair, forwards or back."""
+def _rotate_pairs(x: Floats, positions: Ints | None, base: float, layout: str, sign: int) -> Floats:
+    """Rotate each pair, forwards with sign 1, back with −1."""
     if positions is None:
         positions = np.arange(x.shape[-2])  # (T,)
     angle = positions[..., None] * _frequencies(x.shape[-1], base)  # (..., T, d/2)
-    cos, sin = np.cos(angle).astype(x.dtype), (sense * np.sin(angle)).astype(x.dtype)
-    first, second = _places(x.shape[-1], layout)
+    cos, sin = np.cos(angle).astype(x.dtype), (sign * np.sin(angle)).astype(x.dtype)
+    first, second = _pair_slices(x.shape[-1], layout)
     out = np.empty_like(x)  # (..., T, d)
     out[..., first] = x[..., first] * cos - x[..., second] * sin
     out[..., second] = x[..., first] * sin + x[..., second] * cos
@@ -176,7 +171,7 @@ def _turn(x: Floats, positions: Ints | None, base: float, layout: str, sense: in
 
 
 def alibi_slopes(n_heads: int, *, dtype: DTypeLike = np.float32) -> Floats:
-    """How steeply each head's scores fall with distance: 2^(−8/H), 2^(−16/H), … 2^(−8).
+    """ALiBi slopes, by which each head's scores fall with distance: 2^(−8/H), 2^(−16/H), … 2^(−8).
 
     Where H is no power of two, the heads beyond the last one take every other slope of twice that.
 
@@ -187,16 +182,16 @@ def alibi_slopes(n_heads: int, *, dtype: DTypeLike = np.float32) -> Floats:
     Source: Press, Smith and Lewis 2022, section 3, and the code published with it.
     """
     check_count("alibi_slopes", n_heads=n_heads)
-    power = 1 << (int(n_heads).bit_length() - 1)
-    slopes = 2.0 ** (-8 * np.arange(1, power + 1) / power)  # (power,)
-    more = 2.0 ** (-4 * np.arange(1, 2 * power, 2) / power)  # (power,)
-    return np.concatenate([slopes, more[: n_heads - power]]).astype(dtype)  # (H,)
+    power_of_two = 1 << (int(n_heads).bit_length() - 1)
+    slopes = 2.0 ** (-8 * np.arange(1, power_of_two + 1) / power_of_two)  # (power_of_two,)
+    more = 2.0 ** (-4 * np.arange(1, 2 * power_of_two, 2) / power_of_two)  # (power_of_two,)
+    return np.concatenate([slopes, more[: n_heads - power_of_two]]).astype(dtype)  # (H,)
 
 
 def alibi_bias(
     n_heads: int, T: int, S: int | None = None, *, dtype: DTypeLike = np.float32
 ) -> Floats:
-    """Scores that fall with distance: −slope · |query − key|, to be added before softmax.
+    """ALiBi bias, added to the scores before softmax: −slope · |query − key|.
 
     The T queries are the last of the S positions, as in `causal_mask`.
 
@@ -213,7 +208,8 @@ def alibi_bias(
         there, count like those before it.
     """
     S = T if S is None else S
-    check_alibi("alibi_bias", n_heads, T, S)
+    check_count("alibi_bias", n_heads=n_heads)
+    check_causal("alibi_bias", T, S)
     query = np.arange(S - T, S)[:, None]  # (T, 1)
     distance = abs(query - np.arange(S))  # (T, S)
     slopes = alibi_slopes(n_heads, dtype=np.float64)  # (H,)

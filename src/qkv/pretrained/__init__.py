@@ -1,6 +1,6 @@
 """A trained model that comes with the package: the grammar of `qkv.corpus`, English to Korean."""
 
 from qkv.pretrained.load import pretrained
-from qkv.pretrained.scores import alignment_accuracy, diagonal_accuracy, exact_match
+from qkv.pretrained.scores import alignment_accuracy, exact_match, positional_accuracy
 
-__all__ = ["alignment_accuracy", "diagonal_accuracy", "exact_match", "pretrained"]
+__all__ = ["alignment_accuracy", "exact_match", "positional_accuracy", "pretrained"]

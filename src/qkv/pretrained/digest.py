@@ -1,3 +1,3 @@
-"""Which model ships. Written by `python -m qkv.commands.pretrain`, never by hand."""
+"""Which model ships. Written by `python tools/train_pretrained.py`, never by hand."""
 
-DIGEST = "aaca3ef09447124d38f0daf1ae916f13e25ac1ab60125685281ed2c72a596af0"
+DIGEST = "69b912ca7deb6f2f2d263f38322e42af4c60461b34e4858b30b14e8de9d7cc94"

@@ -1,4 +1,4 @@
-"""The model that ships with the package: read once, known by its hash, in either room."""
+"""Load the model that ships with the package, verified by its SHA-256, in either room."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 
 from qkv.checkpoint import Checkpoint
 from qkv.pretrained.digest import DIGEST
-from qkv.pretrained.words import Words
+from qkv.pretrained.lenient_tokenizer import LenientTokenizer
 from qkv.translator import Translator
 
-__all__ = ["EXAMPLE", "MODEL", "load", "pretrained"]
+__all__ = ["EXAMPLE", "MODEL", "load_verified", "pretrained"]
 
 EXAMPLE = "The cat sat on the mat"
 
@@ -20,7 +20,7 @@ MODEL = Path(__file__).parent / "model" / "last.json"
 
 
 def pretrained(room: str = "numpy") -> Translator:
-    """The translator of the book: every sentence of `corpus.sentences`, from English to Korean.
+    """Load the trained translator of the book's grammar, `corpus.sentences`, English to Korean.
 
         pretrained().translate("The cat sat on the mat")  # 고양이가 매트 위에 앉았다
 
@@ -40,29 +40,29 @@ def pretrained(room: str = "numpy") -> Translator:
     return _built(room)
 
 
-def load(path: Path, digest: str) -> Checkpoint:
-    """A checkpoint that has to be this one.
+def load_verified(path: Path, digest: str) -> Checkpoint:
+    """Load a checkpoint whose manifest has this SHA-256.
 
     Args:
-        path: its JSON file, which names the others by their hashes.
+        path: its manifest, which names the other files by their hashes.
         digest: SHA-256 of that file.
     Raises:
         ValueError: it is another, or what it names is.
     """
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != digest:
+    actual = hashlib.sha256(path.read_bytes()).hexdigest()
+    if actual != digest:
         raise ValueError(
             f"pretrained: {path} is not the model that was shipped: its SHA-256 must be {digest}, "
-            f"got {found}: install the package again"
+            f"got {actual}: install the package again"
         )
     return Checkpoint.load(path)
 
 
 @cache
 def _shipped() -> Checkpoint:
-    shipped = load(MODEL, DIGEST)
-    source = Words(shipped.source.tokens, "English")
-    target = Words(shipped.target.tokens, "Korean")
+    shipped = load_verified(MODEL, DIGEST)
+    source = LenientTokenizer(shipped.source.tokens, "English")
+    target = LenientTokenizer(shipped.target.tokens, "Korean")
     return replace(shipped, source=source, target=target)
 
 

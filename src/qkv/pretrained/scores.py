@@ -1,4 +1,4 @@
-"""How well a translator knows the grammar: what it says, and which word it looks at to say it."""
+"""Accuracy of a translator on the grammar: exact match, and word alignment by attention."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,10 +8,10 @@ import numpy as np
 from qkv.corpus import Pair
 from qkv.translator import Translator
 
-__all__ = ["DIAGONALS", "alignment_accuracy", "diagonal_accuracy", "exact_match"]
+__all__ = ["POSITIONAL_BASELINES", "alignment_accuracy", "exact_match", "positional_accuracy"]
 
-# Where word i of T would come from among S words, if both languages had the same order.
-DIAGONALS: dict[str, Callable[[int, int, int], int]] = {
+# The source word, of S, that target word i, of T, is aligned with by its position alone.
+POSITIONAL_BASELINES: dict[str, Callable[[int, int, int], int]] = {
     "same place": lambda i, T, S: min(i, S - 1),
     "from the end": lambda i, T, S: max(i + S - T, 0),
     "end to end": lambda i, T, S: round(i * (S - 1) / max(T - 1, 1)),
@@ -23,7 +23,7 @@ DIAGONALS: dict[str, Callable[[int, int, int], int]] = {
 def exact_match(
     translator: Translator, pairs: Sequence[Pair], method: str = "greedy", **options: Any
 ) -> tuple[float, list[tuple[str, str, str]]]:
-    """The share of sentences that are translated word for word as the grammar says.
+    """Exact match: the share of sentences translated word for word as the grammar does.
 
     Args:
         method, options: as `translate` takes them.
@@ -35,16 +35,17 @@ def exact_match(
     _check("exact_match", pairs)
     sources = [" ".join(pair.source) for pair in pairs]
     targets = [" ".join(pair.target) for pair in pairs]
-    said = translator.translate(sources, method, **options)
-    wrong = [found for found in zip(sources, targets, said, strict=True) if found[1] != found[2]]
+    translations = translator.translate(sources, method, **options)
+    triples = zip(sources, targets, translations, strict=True)
+    wrong = [triple for triple in triples if triple[1] != triple[2]]
     return 1 - len(wrong) / len(pairs), wrong
 
 
 def alignment_accuracy(translator: Translator, pairs: Sequence[Pair]) -> dict[str, float]:
-    """How often the decoder looks most at the word that it is about to say in the other language.
+    """Alignment accuracy: how often cross-attention is largest on a word aligned with the target.
 
-    The decoder is made to say the right translation. A look counts where the largest weight of the
-    row that says a target word is on a source word aligned with it; on <eos> or an article it is
+    The decoder is made to predict the right translation. A target word counts as right where the
+    largest weight of its row is on a source word aligned with it; on <eos> or an article it is
     wrong. The <eos> of the target is aligned with nothing and left out.
 
     Returns:
@@ -54,38 +55,38 @@ def alignment_accuracy(translator: Translator, pairs: Sequence[Pair]) -> dict[st
         ValueError: there are no pairs.
     """
     _check("alignment_accuracy", pairs)
-    right: dict[str, int] = {}
+    correct: dict[str, int] = {}
     for pair in pairs:
-        looks = translator.attention(" ".join(pair.source), " ".join(pair.target))
-        weights = looks.of("cross")  # (L, H, T, S)
-        views = {"mean": weights.mean((0, 1))}
+        maps = translator.attention(" ".join(pair.source), " ".join(pair.target))
+        weights = maps.stack("cross")  # (L, H, T, S)
+        heads = {"mean": weights.mean((0, 1))}
         for layer, head in np.ndindex(weights.shape[:2]):
-            views[f"layer {layer}, head {head}"] = weights[layer, head]
-        for name, view in views.items():
-            hits = sum((i, int(j)) in pair.alignment for i, j in enumerate(view.argmax(-1)))
-            right[name] = right.get(name, 0) + hits
+            heads[f"layer {layer}, head {head}"] = weights[layer, head]
+        for name, map_ in heads.items():
+            hits = sum((i, int(j)) in pair.alignment for i, j in enumerate(map_.argmax(-1)))
+            correct[name] = correct.get(name, 0) + hits
     words = sum(len(pair.target) for pair in pairs)
-    return {name: count / words for name, count in right.items()}
+    return {name: count / words for name, count in correct.items()}
 
 
-def diagonal_accuracy(pairs: Sequence[Pair]) -> dict[str, float]:
-    """What `alignment_accuracy` would be of a model that looks along the diagonal.
+def positional_accuracy(pairs: Sequence[Pair]) -> dict[str, float]:
+    """Alignment accuracy of the positional baselines: alignment by position, without a model.
 
     Returns:
-        A share of the target words for each of `DIAGONALS`; the largest is the one to beat.
+        A share of the target words for each of `POSITIONAL_BASELINES`; the best is the one to beat.
     Raises:
         ValueError: there are no pairs.
     """
-    _check("diagonal_accuracy", pairs)
+    _check("positional_accuracy", pairs)
     words = sum(len(pair.target) for pair in pairs)
     return {
         name: sum(
-            (i, place(i, len(pair.target), len(pair.source))) in pair.alignment
+            (i, position(i, len(pair.target), len(pair.source))) in pair.alignment
             for pair in pairs
             for i in range(len(pair.target))
         )
         / words
-        for name, place in DIAGONALS.items()
+        for name, position in POSITIONAL_BASELINES.items()
     }
 
 

@@ -1,208 +1,31 @@
-"""Shape checks in pure Python: both rooms refuse the same input in the same words.
+"""What both rooms refuse, in the same words, in pure Python.
 
-A message names the call, the expected symbols with their values, what came, and the mend. One file
-a concept; `core` holds what they share.
+A message names the call, the expected symbols with their values, what came, and a hint. Arrays
+are checked by a `ShapeChecker`, of which each room has its own; options and numbers by functions.
 """
 
-from qkv.shapes.add_norm import (
-    check_add_norm,
-    check_eps,
-    check_norm,
-    check_residual,
-)
-from qkv.shapes.attention import (
-    check_additive,
-    check_attention,
-    check_causal,
-    check_gradient,
-    check_ids,
-    check_mask,
-    check_masks,
-    check_softmax_gradient,
-)
-from qkv.shapes.core import (
-    FLOATS,
-    Array,
-    axes_of,
-    broadcast,
+from qkv.shapes.formatting import dtype_name
+from qkv.shapes.scalars import as_python
+from qkv.shapes.training import check_state_dict
+from qkv.shapes.values import (
+    check_at_most,
     check_axis,
-    check_floats,
-    check_shape,
-    kind,
-    listed,
-)
-from qkv.shapes.decoding import (
-    check_beams,
-    check_draws,
-    check_next,
-    check_peak,
-    check_penalty,
-    check_prefixes,
-    check_step,
-    check_temperature,
-    check_top_k,
-    check_top_p,
-    log_probability_limit,
-)
-from qkv.shapes.efficient import (
-    check_features,
-    check_kept_blocks,
-    check_key_mask,
-    check_positions,
-    check_projections,
-)
-from qkv.shapes.embedding import (
-    check_embedding,
-    check_in_table,
-    check_scale,
-    check_table,
-    check_tokens,
-)
-from qkv.shapes.feed_forward import (
-    check_feed_forward,
-    check_gelu,
-)
-from qkv.shapes.layers import (
+    check_below,
+    check_bool,
     check_choice,
     check_count,
-    check_gradient_of,
-    check_input,
-    check_kept,
-    check_linear,
-    check_share,
-    check_state,
-    check_width,
-)
-from qkv.shapes.multi_head import (
-    check_entry,
-    check_merge,
-    check_multi_head,
-    check_reorder,
-    check_split,
-    head_sizes,
-)
-from qkv.shapes.positional import (
-    check_alibi,
-    check_encoding,
-    check_places,
-    check_rotary,
-)
-from qkv.shapes.rooms import check_other_room, guard_room
-from qkv.shapes.scalars import plain
-from qkv.shapes.sources import (
-    source_widths,
-)
-from qkv.shapes.training import (
-    check_checkpoints,
-    check_counted,
-    check_loss_gradient,
-    check_number,
-    check_optimizer,
-    check_schedule,
-    check_target,
-    check_targets,
-    check_total,
-)
-from qkv.shapes.transformer import (
-    check_caches,
-    check_decoder_only,
-    check_flags,
-    check_longer,
-    check_memory,
-    check_room,
-    check_source_mask,
-    check_stack,
-    check_start,
-    check_tables,
-    check_text,
+    check_range,
 )
 
 __all__ = [
-    "FLOATS",
-    "Array",
-    "axes_of",
-    "broadcast",
-    "check_add_norm",
-    "check_additive",
-    "check_alibi",
-    "check_attention",
+    "as_python",
+    "check_at_most",
     "check_axis",
-    "check_beams",
-    "check_caches",
-    "check_causal",
-    "check_checkpoints",
+    "check_below",
+    "check_bool",
     "check_choice",
     "check_count",
-    "check_counted",
-    "check_decoder_only",
-    "check_draws",
-    "check_embedding",
-    "check_encoding",
-    "check_entry",
-    "check_eps",
-    "check_features",
-    "check_feed_forward",
-    "check_flags",
-    "check_floats",
-    "check_gelu",
-    "check_gradient",
-    "check_gradient_of",
-    "check_ids",
-    "check_in_table",
-    "check_input",
-    "check_kept",
-    "check_kept_blocks",
-    "check_key_mask",
-    "check_linear",
-    "check_longer",
-    "check_loss_gradient",
-    "check_mask",
-    "check_masks",
-    "check_memory",
-    "check_merge",
-    "check_multi_head",
-    "check_next",
-    "check_norm",
-    "check_number",
-    "check_optimizer",
-    "check_other_room",
-    "check_peak",
-    "check_penalty",
-    "check_places",
-    "check_positions",
-    "check_prefixes",
-    "check_projections",
-    "check_reorder",
-    "check_residual",
-    "check_room",
-    "check_rotary",
-    "check_scale",
-    "check_schedule",
-    "check_shape",
-    "check_share",
-    "check_softmax_gradient",
-    "check_source_mask",
-    "check_split",
-    "check_stack",
-    "check_start",
-    "check_state",
-    "check_step",
-    "check_table",
-    "check_tables",
-    "check_target",
-    "check_targets",
-    "check_temperature",
-    "check_text",
-    "check_tokens",
-    "check_top_k",
-    "check_top_p",
-    "check_total",
-    "check_width",
-    "guard_room",
-    "head_sizes",
-    "kind",
-    "listed",
-    "log_probability_limit",
-    "plain",
-    "source_widths",
+    "check_range",
+    "check_state_dict",
+    "dtype_name",
 ]

@@ -1,4 +1,4 @@
-"""What counts as a number, and as a whole number, in every check.
+"""Convert scalars to Python's own: what counts as a number, and as a whole number, in every check.
 
 Python's and NumPy's do, np.float32(0.1) as well, and arrays and tensors without axes. True is none,
 nor is a tensor that needs a gradient, which would be lost in a plain number.
@@ -8,14 +8,14 @@ import operator
 from numbers import Real
 from typing import Any
 
-NUMBERS = ("float", "bfloat", "int", "uint")  # how the names of their dtypes begin
+NUMERIC = ("float", "bfloat", "int", "uint")  # how the names of their dtypes begin
 
 
-def number(value: Any) -> float | None:
-    """The value as a plain float, or None if it is no number."""
+def as_float(value: Any) -> float | None:
+    """The value as a Python float, or None if it is no number."""
     if isinstance(value, float):
         return float(value)
-    if isinstance(value, bool) or not (isinstance(value, Real) or _has_no_axes(value)):
+    if isinstance(value, bool) or not (isinstance(value, Real) or _is_scalar(value)):
         return None
     try:
         return float(value)
@@ -23,11 +23,11 @@ def number(value: Any) -> float | None:
         return None
 
 
-def whole(value: Any) -> int | None:
-    """The value as a plain int, or None if it is no whole number."""
+def as_int(value: Any) -> int | None:
+    """The value as a Python int, or None if it is no whole number."""
     if isinstance(value, int):  # first: a compiler traces a length as an int, with no attributes
         return None if isinstance(value, bool) else value
-    if not hasattr(value, "__index__") or (hasattr(value, "shape") and not _has_no_axes(value)):
+    if not hasattr(value, "__index__") or (hasattr(value, "shape") and not _is_scalar(value)):
         return None
     try:
         return operator.index(value)
@@ -35,18 +35,18 @@ def whole(value: Any) -> int | None:
         return None
 
 
-def plain(value: Any) -> Any:
+def as_python(value: Any) -> Any:
     """A number of NumPy's or torch's as Python's own; all else as it is."""
-    if not _has_no_axes(value):
+    if not _is_scalar(value):
         return value
-    found = whole(value)
-    return number(value) if found is None else found
+    integer = as_int(value)
+    return as_float(value) if integer is None else integer
 
 
-def _has_no_axes(x: Any) -> bool:
+def _is_scalar(x: Any) -> bool:
     """Whether this is one number of an array library, and nothing that learns."""
     return (
         getattr(x, "shape", None) == ()
-        and str(getattr(x, "dtype", "")).removeprefix("torch.").startswith(NUMBERS)
+        and str(getattr(x, "dtype", "")).removeprefix("torch.").startswith(NUMERIC)
         and not getattr(x, "requires_grad", False)
     )

@@ -1,23 +1,24 @@
-"""Text to token ids and back, and sentence pairs in batches that hold little padding."""
+"""Tokenizers, their training, and batches of sentence pairs bucketed by length."""
 
-from qkv.text.batches import Batch, batches_by_length, pad_batch, plan_batches
-from qkv.text.learn import learn_bpe, learn_characters, learn_words
+from qkv.text.batches import Batch, bucket_by_length, bucketed_batches, collate
+from qkv.text.normalization import normalize
 from qkv.text.tokenizer import Tokenizer
-from qkv.text.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, clean
+from qkv.text.trainers import train_bpe, train_character_level, train_word_level
+from qkv.text.vocabulary import EOS, PAD, SOS, SPECIAL_TOKENS, UNK
 
 __all__ = [
     "EOS",
     "PAD",
     "SOS",
-    "SPECIALS",
+    "SPECIAL_TOKENS",
     "UNK",
     "Batch",
     "Tokenizer",
-    "batches_by_length",
-    "clean",
-    "learn_bpe",
-    "learn_characters",
-    "learn_words",
-    "pad_batch",
-    "plan_batches",
+    "bucket_by_length",
+    "bucketed_batches",
+    "collate",
+    "normalize",
+    "train_bpe",
+    "train_character_level",
+    "train_word_level",
 ]

@@ -1,4 +1,4 @@
-"""A vocabulary, and how text is cut into tokens: words, pieces by BPE's merges, or characters."""
+"""Tokenizer: a vocabulary of words, BPE pieces or characters, and text to ids and back."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qkv.files import read_whole, write_whole
-from qkv.shapes import check_flags, kind
-from qkv.text.bpe import Pairs, cutter
+from qkv.files import atomic_write, read_regular_file
+from qkv.shapes import check_bool, dtype_name
+from qkv.text.bpe import Pairs, bpe_encoder
+from qkv.text.normalization import normalize, normalize_characters
 from qkv.text.vocabulary import (
     EOS,
     SOS,
-    SPECIALS,
-    START,
+    SPECIAL_TOKENS,
     UNK,
+    WORD_START,
     check_vocabulary,
-    clean,
-    clean_characters,
 )
 
 __all__ = ["Tokenizer"]
@@ -31,10 +30,14 @@ FORMAT = "qkv text 1"
 
 
 class Tokenizer:
-    """Text to ids and back. `learn_bpe`, `learn_words` and `learn_characters` make one.
+    """Text to token ids and back; `train_bpe` and its neighbours make one.
+
+    One of your own, around Hugging Face's say, is a subclass that overrides `encode`, `decode` and
+    `normalize`; `Translator` and `TranslationData.from_pairs` take it. A checkpoint holds the
+    vocabulary alone.
 
     Args:
-        tokens: the vocabulary by id; the first four are `SPECIALS`.
+        tokens: the vocabulary by id; the first four are `SPECIAL_TOKENS`.
         merges: BPE's pairs of pieces, first to last; None means that a token is a whole word.
         characters: each token is one character, the space among them.
     Raises:
@@ -48,17 +51,17 @@ class Tokenizer:
         self.tokens = tuple(tokens)
         self.merges = None if merges is None else tuple(merges)
         self.characters = characters
-        check_flags("Tokenizer", characters=characters)
+        check_bool("Tokenizer", characters=characters)
         check_vocabulary(self.tokens, self.merges, characters)
         # A word of the text that is spelt like a special token is not that token.
-        self._ids = {token: n for n, token in enumerate(self.tokens) if n >= len(SPECIALS)}
-        self._bpe = None if self.merges is None else cutter(self.tokens, self.merges)
+        self._ids = {token: n for n, token in enumerate(self.tokens) if n >= len(SPECIAL_TOKENS)}
+        self._bpe = None if self.merges is None else bpe_encoder(self.tokens, self.merges)
 
     def __len__(self) -> int:
         return len(self.tokens)
 
     def encode(self, text: str, *, sos: bool = False, eos: bool = False) -> NDArray[np.int64]:
-        """The ids (T,) of a text, cleaned first; what the vocabulary lacks becomes <unk>.
+        """The ids (T,) of a text, normalized first; what the vocabulary lacks becomes <unk>.
 
         Args:
             text: plain text; nothing in it stands for a special token.
@@ -66,7 +69,7 @@ class Tokenizer:
         Raises:
             ValueError: text is no text.
         """
-        text = self.clean(text, "encode")
+        text = self.normalize(text, "encode")
         if self._bpe is not None:
             ids = self._bpe.encode(text).ids
         else:
@@ -74,77 +77,77 @@ class Tokenizer:
         return np.array([SOS] * sos + ids + [EOS] * eos, np.int64)
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of ids (T,), special tokens left out: the clean text where all was known.
+        """The text of ids (T,), special tokens left out: the normalized text where all was known.
 
         Raises:
             ValueError: an id is not of this vocabulary.
         """
-        found = np.asarray(ids if hasattr(ids, "__len__") else list(ids))
-        if found.size and (found.ndim != 1 or found.dtype.kind not in "iu"):
-            came = f"{kind(found)} {found.shape}"
-            raise ValueError(f"decode: ids must be integers (T,), got {came}: decode one by one")
-        for n in found:
+        array = np.asarray(ids if hasattr(ids, "__len__") else list(ids))
+        if array.size and (array.ndim != 1 or array.dtype.kind not in "iu"):
+            got = f"{dtype_name(array)} {array.shape}"
+            raise ValueError(f"decode: ids must be integers (T,), got {got}: decode one by one")
+        for n in array:
             if not 0 <= n < len(self):
-                mend = "it is of another vocabulary"
-                raise ValueError(f"decode: ids must be from 0 to {len(self) - 1}, got {n}: {mend}")
-        pieces = [self.tokens[n] for n in found if n >= len(SPECIALS)]
+                hint = "it is of another vocabulary"
+                raise ValueError(f"decode: ids must be from 0 to {len(self) - 1}, got {n}: {hint}")
+        pieces = [self.tokens[n] for n in array if n >= len(SPECIAL_TOKENS)]
         if self.characters:
             return "".join(pieces)
         if self.merges is None:
             return " ".join(pieces)
-        return " ".join("".join(pieces).replace(START, " ").split())
+        return " ".join("".join(pieces).replace(WORD_START, " ").split())
 
-    def clean(self, text: str, call: str = "clean") -> str:
-        """The text as this vocabulary reads it; only one of characters keeps its spaces.
+    def normalize(self, text: str, call: str = "normalize") -> str:
+        """Normalize a text as `encode` does; only a vocabulary of characters keeps its spaces.
 
         Raises:
             ValueError: text is no text.
         """
-        return clean_characters(text, call) if self.characters else clean(text, call)
+        return normalize_characters(text, call) if self.characters else normalize(text, call)
 
     def labels(self, ids: Iterable[int]) -> tuple[str, ...]:
-        """Its tokens as a picture shows them: a space as ▁, with which a word begins."""
+        """The tokens of ids as labels of a figure: a space is drawn as ▁."""
         tokens = (self.tokens[n] for n in ids)
-        return tuple(START if token.isspace() else token for token in tokens)
+        return tuple(WORD_START if token.isspace() else token for token in tokens)
 
     @property
-    def has_pieces(self) -> bool:
+    def has_subwords(self) -> bool:
         """Whether a word may be several tokens."""
         return self.characters or self.merges is not None
 
     @property
     def digest(self) -> str:
         """SHA-256 of the vocabulary: where it agrees, so do the ids of every text."""
-        return hashlib.sha256(self.pack()).hexdigest()
+        return hashlib.sha256(self.to_bytes()).hexdigest()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file, at once: whoever looks finds the old or the new."""
-        write_whole(path, self.pack())
+        """Save as a JSON file, written atomically."""
+        atomic_write(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tokenizer:
-        """Read what `save` wrote.
+        """Load a file that `save` wrote.
 
         Raises:
             ValueError: the file is cut short, of another kind, or no file but a pipe or a device.
             OSError: it cannot be read.
             ImportError: it holds BPE, and tokenizers is not installed.
         """
-        return cls.unpack(read_whole(path), path)
+        return cls.from_bytes(read_regular_file(path), path)
 
     @classmethod
-    def unpack(cls, data: bytes, path: str | os.PathLike[str]) -> Tokenizer:
-        """The vocabulary in the content of a file; `path` is for the message of an error."""
+    def from_bytes(cls, data: bytes, path: str | os.PathLike[str]) -> Tokenizer:
+        """Deserialize the content of a file that was read from `path`."""
         try:
-            found = json.loads(data.decode())
-            tokens = _texts(found, "tokens")
-            return cls(tokens, _pairs(found), characters=found.get("characters", False))
+            content = json.loads(data.decode())
+            tokens = _texts(content, "tokens")
+            return cls(tokens, _merges(content), characters=content.get("characters", False))
         except (ValueError, RecursionError) as error:
-            mend = "it is cut short or of another kind; write it again with save"
-            raise ValueError(f"load: {path} is no vocabulary: {mend} ({error})") from error
+            hint = "it is cut short or of another kind; write it again with save"
+            raise ValueError(f"load: {path} is no vocabulary: {hint} ({error})") from error
 
-    def pack(self) -> bytes:
-        """What `save` writes."""
+    def to_bytes(self) -> bytes:
+        """Serialize as `save` writes it."""
         merges = None if self.merges is None else [" ".join(pair) for pair in self.merges]
         content: dict[str, Any] = {"format": FORMAT, "tokens": self.tokens, "merges": merges}
         if self.characters:
@@ -152,21 +155,21 @@ class Tokenizer:
         return json.dumps(content, ensure_ascii=False, indent=0).encode()
 
 
-def _texts(found: Any, name: str) -> list[str]:
-    """A list of texts out of what a file holds."""
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+def _texts(content: Any, name: str) -> list[str]:
+    """A list of texts in the content of a file."""
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f'its "format" is not "{FORMAT}"')
-    texts = found.get(name)
+    texts = content.get(name)
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ValueError(f'its "{name}" are no list of texts')
     return texts
 
 
-def _pairs(found: dict[str, Any]) -> Pairs | None:
+def _merges(content: dict[str, Any]) -> Pairs | None:
     """The merges, each written as two pieces with a space between them."""
-    if "merges" in found and found["merges"] is None:
+    if "merges" in content and content["merges"] is None:
         return None
-    lines = _texts(found, "merges")
+    lines = _texts(content, "merges")
     for line in lines:
         if line.count(" ") != 1:
             raise ValueError(f'its "merges" hold {line!r}, which are not two pieces')

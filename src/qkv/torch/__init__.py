@@ -1,8 +1,5 @@
 """The torch room: the same names and calls as `qkv.numpy`; autograd takes the backward's place."""
 
-from torch import Tensor as _Tensor
-
-from qkv.shapes import guard_room as _guard_room
 from qkv.torch.add_norm import (
     AddNorm,
     LayerNorm,
@@ -18,11 +15,11 @@ from qkv.torch.attention import (
 )
 from qkv.torch.decoding import (
     beam_search,
-    brute_force,
+    exhaustive_search,
     greedy,
     keep_top_k,
     keep_top_p,
-    length_divisor,
+    length_normalizer,
     sample,
 )
 from qkv.torch.dropout import (
@@ -31,9 +28,9 @@ from qkv.torch.dropout import (
 )
 from qkv.torch.efficient import (
     blockwise_attention,
-    draw_features,
     global_mask,
     linformer_attention,
+    orthogonal_random_features,
     performer_attention,
     strided_mask,
     window_mask,
@@ -73,15 +70,14 @@ from qkv.torch.positional import (
     rotary,
     sinusoidal_encoding,
 )
-from qkv.torch.room import is_ndarray as _is_ndarray
 from qkv.torch.training import (
     Adam,
     AdamW,
     average_checkpoints,
-    clip_gradients,
+    clip_grad_norm,
     cross_entropy,
-    linear_rate,
-    noam_rate,
+    linear_schedule,
+    noam_schedule,
 )
 from qkv.torch.transformer import (
     Decoder,
@@ -120,27 +116,27 @@ __all__ = [
     "average_checkpoints",
     "beam_search",
     "blockwise_attention",
-    "brute_force",
     "causal_mask",
-    "clip_gradients",
+    "clip_grad_norm",
     "combine_masks",
     "cross_entropy",
-    "draw_features",
     "dropout",
     "embedding",
+    "exhaustive_search",
     "gelu",
     "global_mask",
     "greedy",
     "keep_top_k",
     "keep_top_p",
     "layer_norm",
-    "length_divisor",
+    "length_normalizer",
     "linear",
-    "linear_rate",
+    "linear_schedule",
     "linformer_attention",
     "log_softmax",
     "merge_heads",
-    "noam_rate",
+    "noam_schedule",
+    "orthogonal_random_features",
     "padding_mask",
     "performer_attention",
     "relu",
@@ -155,7 +151,3 @@ __all__ = [
     "strided_mask",
     "window_mask",
 ]
-
-# A checkpoint holds the state of an optimizer as arrays, in the layout of the room that it is of.
-_EITHER = ["Adam.load_state_dict"]
-_guard_room("torch", _Tensor, _is_ndarray, __all__, globals(), _EITHER)

@@ -1,4 +1,4 @@
-"""From token ids to vectors, and back to a score for each token by the same table."""
+"""Token embedding, and the output projection whose weights are tied to it."""
 
 import math
 
@@ -6,14 +6,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from qkv.shapes import check_embedding, check_in_table, check_scale, check_table, check_tokens
-from qkv.torch.layer import Layer, check_layer_input
+from qkv.shapes import check_range
+from qkv.shapes.embedding import check_embedding, check_ids_in_vocabulary
+from qkv.torch.checks import check_shapes
+from qkv.torch.layer import Layer
 
 __all__ = ["Embedding", "embedding"]
 
 
 def embedding(ids: Tensor, table: Tensor, scale: float = 1.0) -> Tensor:
-    """Look up each token's vector: table[ids] · scale.
+    """Embedding lookup: table[ids] · scale.
 
     Args:
         ids: (...), ints in [0, vocab_size).
@@ -25,9 +27,8 @@ def embedding(ids: Tensor, table: Tensor, scale: float = 1.0) -> Tensor:
         ValueError: ids, table or scale do not fit; an id out of range is named with its place.
     Source: Vaswani et al. 2017, section 3.4.
     """
-    check_tokens("embedding", ids)
-    check_table("embedding", table)
-    check_scale("embedding", scale)
+    check_shapes("embedding", ids=(ids, "int ..."), table=(table, "vocab_size d_model"))
+    check_range("embedding", "a number above 0", scale=scale)
     return F.embedding(_in_table("embedding", ids, table), table) * float(scale)  # (..., d_model)
 
 
@@ -36,12 +37,12 @@ def _in_table(call: str, ids: Tensor, table: Tensor) -> Tensor:
     ids = ids.long()
     # While a graph is traced, values are not known; otherwise a GPU is waited for here.
     if not (torch.compiler.is_compiling() or ids.is_meta):
-        check_in_table(call, ids, table.shape[0])
+        check_ids_in_vocabulary(call, ids, table.shape[0])
     return ids
 
 
 class Embedding(nn.Embedding, Layer):
-    """A table of token vectors; `project` scores each token by it, with the weights tied.
+    """Token embedding; `project` is the output projection with tied weights.
 
     Args:
         vocab_size: number of tokens.
@@ -82,16 +83,18 @@ class Embedding(nn.Embedding, Layer):
 
     def forward(self, ids: Tensor) -> Tensor:
         """ids: (...) -> (..., d_model)."""
-        check_tokens("Embedding", ids)
+        check_shapes("Embedding", ids=(ids, "int ..."))
         ids = _in_table("Embedding", ids, self.weight)
         return F.embedding(ids, self.weight, self.pad_id) * self.scale  # (..., d_model)
 
     def project(self, x: Tensor) -> Tensor:
-        """Score every token by its likeness to a vector: x tableᵀ.
+        """Output projection with tied weights, which scores every token: x tableᵀ.
 
         x: (..., d_model) -> (..., vocab_size).
         """
-        check_layer_input("Embedding.project", x, "d_model", self.weight.T)
+        check_shapes(
+            "Embedding.project", weight=(self.weight, "vocab_size d_model"), x=(x, "... d_model")
+        )
         logits = F.linear(x, self.weight)  # (..., vocab_size)
         if self.pad_id is not None:
             # The row of padding is a constant: its score is written once more, without the row.

@@ -1,19 +1,20 @@
-"""What every layer of the torch room is: an nn.Module, with a state that is checked by name."""
+"""The base class of layers: an nn.Module whose state dict is checked by name."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from qkv.shapes import check_input, check_state, check_width
+from qkv.shapes import check_state_dict
+from qkv.torch.checks import check_shapes
 
 __all__ = ["Layer"]
 
 
 class Layer(nn.Module):
-    """An nn.Module whose state is refused in the words of the NumPy room."""
+    """Base class of layers: an nn.Module that says which entry of a state dict does not fit."""
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
@@ -23,8 +24,10 @@ class Layer(nn.Module):
         Raises:
             ValueError: a parameter is missing, unknown, or of another shape; it is named.
         """
-        check_state(
-            f"{type(self).__name__}.load_state_dict",
+        call = f"{type(self).__name__}.load_state_dict"
+        check_shapes.check_library(call, "state_dict", state_dict.values())
+        check_state_dict(
+            call,
             {name: tuple(value.shape) for name, value in self.state_dict().items()},
             {name: tuple(value.shape) for name, value in state_dict.items()},
         )
@@ -32,10 +35,10 @@ class Layer(nn.Module):
 
     @contextmanager
     def evaluating(self) -> Iterator[Self]:
-        """Eval mode inside a `with`: no dropout, no graph kept; afterwards all is as it was.
+        """Eval mode inside a `with`: no dropout, no autograd graph; afterwards the modes of before.
 
         with model.evaluating():
-            loss = cross_entropy(model(source, target), words)
+            loss = cross_entropy(model(source, target_inputs), targets)
         """
         modes = [(module, module.training) for module in self.modules()]
         try:
@@ -44,20 +47,3 @@ class Layer(nn.Module):
         finally:
             for module, mode in modes:
                 module.training = mode
-
-
-def check_layer_input(call: str, x: Tensor, symbol: str, parameter: Tensor) -> None:
-    """`check_input`, but for the dtype under autocast, which converts what it is given.
-
-    Raises:
-        ValueError: x is not as wide as the parameter's first axis, or of another float type.
-    """
-    if converts(x):
-        check_width(call, x, symbol, parameter.shape[0])
-    else:
-        check_input(call, x, symbol, parameter)
-
-
-def converts(x: object) -> bool:
-    """Whether autocast is on where x is; on "meta" there is none to ask about."""
-    return isinstance(x, Tensor) and not x.is_meta and torch.is_autocast_enabled(x.device.type)

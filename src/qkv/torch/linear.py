@@ -1,4 +1,4 @@
-"""The projection x W + b, of which most of a Transformer is made."""
+"""Linear layer: the projection x W + b, of which most of a Transformer is made."""
 
 import math
 
@@ -6,14 +6,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from qkv.shapes import check_count, check_linear
-from qkv.torch.layer import Layer, check_layer_input, converts
+from qkv.shapes import check_count
+from qkv.torch.checks import check_shapes
+from qkv.torch.layer import Layer
 
 __all__ = ["Linear", "linear"]
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Project the last axis: x W + b.
+    """Linear projection of the last axis: x W + b.
 
     Args:
         x: (..., d_in).
@@ -24,12 +25,12 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     Raises:
         ValueError: shapes or dtypes do not fit together; under autocast, dtypes may differ.
     """
-    check_linear("linear", x, weight, bias, convert=converts(x))
+    check_shapes("linear", x=(x, "... d_in"), weight=(weight, "d_in d_out"), bias=(bias, "d_out"))
     return F.linear(x, weight.T, bias)  # (..., d_out)
 
 
 class Linear(nn.Linear, Layer):
-    """A learned projection, its weight Glorot-uniform at first, its bias zero.
+    """Linear layer, its weight Glorot-uniform at first, its bias zero.
 
     Args:
         d_in, d_out: widths of input and output.
@@ -64,5 +65,6 @@ class Linear(nn.Linear, Layer):
 
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., d_in) -> (..., d_out)."""
-        check_layer_input("Linear", x, "d_in", self.weight.T)
+        weight = (self.weight, "d_out d_in")
+        check_shapes("Linear", weight=weight, x=(x, "... d_in"))
         return super().forward(x)

@@ -1,15 +1,16 @@
-"""Who may look at whom: boolean masks, True = may attend."""
+"""Attention masks: padding, causal and combined ones, boolean, True = may attend."""
 
 import torch
 from torch import Tensor
 
-from qkv.shapes import check_causal, check_ids, check_masks
+from qkv.shapes.attention import check_causal, check_pad_id
+from qkv.torch.checks import check_masks, check_shapes
 
 __all__ = ["causal_mask", "combine_masks", "padding_mask"]
 
 
 def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
-    """Let every query attend to the keys that are words, and to no padding.
+    """Padding mask: every query may attend to the keys that are no padding.
 
     Args:
         ids: (B, S) token ids.
@@ -19,15 +20,16 @@ def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
     Raises:
         ValueError: ids are no integers, or are not (B, S), or pad_id is no whole number.
     """
-    check_ids("padding_mask", ids, pad_id)
-    words = ids != pad_id  # (B, S)
-    return words[:, None, None, :]  # (B, 1, 1, S)
+    check_shapes("padding_mask", ids=(ids, "int B S"))
+    check_pad_id("padding_mask", pad_id)
+    not_padding = ids != pad_id  # (B, S)
+    return not_padding[:, None, None, :]  # (B, 1, 1, S)
 
 
 def causal_mask(
     T: int, S: int | None = None, *, device: torch.device | str | None = None
 ) -> Tensor:
-    """Let a query attend to its own position and to those before it.
+    """Causal mask: a query may attend to its own position and to those before it.
 
     The T queries are the last of the S positions: query i stands at position S - T + i.
 
@@ -48,7 +50,7 @@ def causal_mask(
 
 
 def combine_masks(*masks: Tensor | None) -> Tensor | None:
-    """Let a query attend where every mask does: their logical and, broadcast.
+    """Combine masks by their logical and, broadcast; None stands for no mask.
 
     Args:
         masks: bool, shapes that broadcast against one another; None stands for no mask.

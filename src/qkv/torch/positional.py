@@ -1,12 +1,15 @@
-"""Where a token stands: added to its vector, turned into it, or added to the scores."""
+"""Positional encodings: sinusoidal, learned, rotary (RoPE), and ALiBi biases."""
 
 import math
 
 import torch
 from torch import Tensor, nn
 
-from qkv.shapes import check_alibi, check_count, check_encoding, check_places, check_rotary
-from qkv.torch.layer import Layer, check_layer_input
+from qkv.shapes import check_count
+from qkv.shapes.attention import check_causal
+from qkv.shapes.embedding import check_encoding, check_max_len, check_rotary
+from qkv.torch.checks import check_shapes
+from qkv.torch.layer import Layer
 
 __all__ = [
     "LearnedPositions",
@@ -26,7 +29,7 @@ def sinusoidal_encoding(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Waves of ever longer period: sin and cos of pos / 10000^(2i / d_model) for pair i.
+    """Sinusoidal positional encoding: sin and cos of pos / 10000^(2i / d_model) for pair i.
 
     Args:
         n: number of positions.
@@ -46,7 +49,7 @@ def sinusoidal_encoding(
     n, d_model, start = int(n), int(d_model), int(start)
     position = torch.arange(start, start + n, device=device)  # (n,)
     angle = position[:, None] * _frequencies(d_model, 10000.0, position.device)  # (n, pairs)
-    first, second = _places(d_model, layout)
+    first, second = _pair_slices(d_model, layout)
     out = torch.empty(n, d_model, dtype=dtype, device=device)
     out[:, first] = angle.sin().to(out.dtype)
     out[:, second] = angle[:, : d_model // 2].cos().to(out.dtype)
@@ -54,14 +57,14 @@ def sinusoidal_encoding(
 
 
 def _frequencies(width: int, base: float, device: torch.device) -> Tensor:
-    """How far each pair of entries turns from one position to the next, in radians."""
+    """Angle by which each pair of entries turns from one position to the next, in radians."""
     # A float32 angle at position 100,000 would be wrong by 0.004; only Apple's GPUs lack float64.
     dtype = torch.float32 if device.type == "mps" else torch.float64
     return base ** (-torch.arange(0, width, 2, dtype=dtype, device=device) / width)  # (pairs,)
 
 
-def _places(width: int, layout: str) -> tuple[slice, slice]:
-    """Where the first and the second entries of all pairs stand."""
+def _pair_slices(width: int, layout: str) -> tuple[slice, slice]:
+    """Slices of the first and of the second entries of all pairs."""
     if layout == "interleaved":
         return slice(0, None, 2), slice(1, None, 2)
     half = (width + 1) // 2
@@ -69,7 +72,7 @@ def _places(width: int, layout: str) -> tuple[slice, slice]:
 
 
 class LearnedPositions(Layer):
-    """Add to each vector a learned one for its position.
+    """Learned positional embeddings, added to the vectors.
 
     Args:
         max_len: number of positions there are.
@@ -97,9 +100,10 @@ class LearnedPositions(Layer):
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
         """x: (..., T, d_model), whose first vector stands at `start` -> shaped like x."""
-        max_len, d_model = self.weight.shape
-        check_places("LearnedPositions", x, max_len, d_model, start)
-        check_layer_input("LearnedPositions", x, "d_model", self.weight.T)
+        check_shapes(
+            "LearnedPositions", weight=(self.weight, "max_len d_model"), x=(x, "... T d_model")
+        )
+        check_max_len("LearnedPositions", x.shape[-2], start, len(self.weight))
         return x + self.weight[start : start + x.shape[-2]]  # (..., T, d_model)
 
 
@@ -110,7 +114,7 @@ def rotary(
     base: float = 10000.0,
     layout: str = "interleaved",
 ) -> Tensor:
-    """Turn pair i of a query or key by the angle pos / base^(2i / d).
+    """Rotary position embedding (RoPE): rotate pair i of x by the angle pos / base^(2i / d).
 
     Then q · k depends on the distance of the two positions alone.
 
@@ -126,12 +130,13 @@ def rotary(
         ValueError: x, positions, base or layout do not fit.
     Source: Su et al. 2021, eq. 34.
     """
-    check_rotary("rotary", x, positions, base, layout)
+    check_shapes("rotary", x=(x, "*batch T d"), positions=(positions, "int -> *batch T"))
+    check_rotary("rotary", x.shape, base, layout)
     if positions is None:
         positions = torch.arange(x.shape[-2], device=x.device)  # (T,)
     angle = positions[..., None] * _frequencies(x.shape[-1], float(base), x.device)  # (..., T, d/2)
     cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
-    first, second = _places(x.shape[-1], layout)
+    first, second = _pair_slices(x.shape[-1], layout)
     a = x[..., first] * cos - x[..., second] * sin  # (..., T, d/2)
     b = x[..., first] * sin + x[..., second] * cos  # (..., T, d/2)
     if layout == "interleaved":
@@ -145,7 +150,7 @@ def alibi_slopes(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """How steeply each head's scores fall with distance: 2^(−8/H), 2^(−16/H), … 2^(−8).
+    """ALiBi slopes, by which each head's scores fall with distance: 2^(−8/H), 2^(−16/H), … 2^(−8).
 
     Where H is no power of two, the heads beyond the last one take every other slope of twice that.
 
@@ -156,10 +161,10 @@ def alibi_slopes(
     Source: Press, Smith and Lewis 2022, section 3, and the code published with it.
     """
     check_count("alibi_slopes", n_heads=n_heads)
-    power = 1 << (int(n_heads).bit_length() - 1)
-    slopes = [2 ** (-8 * n / power) for n in range(1, power + 1)]
-    more = [2 ** (-4 * n / power) for n in range(1, 2 * power, 2)]
-    return torch.tensor(slopes + more[: n_heads - power], dtype=dtype, device=device)  # (H,)
+    power_of_two = 1 << (int(n_heads).bit_length() - 1)
+    slopes = [2 ** (-8 * n / power_of_two) for n in range(1, power_of_two + 1)]
+    more = [2 ** (-4 * n / power_of_two) for n in range(1, 2 * power_of_two, 2)]
+    return torch.tensor(slopes + more[: n_heads - power_of_two], dtype=dtype, device=device)  # (H,)
 
 
 def alibi_bias(
@@ -170,7 +175,7 @@ def alibi_bias(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Scores that fall with distance: −slope · |query − key|, to be added before softmax.
+    """ALiBi bias, added to the scores before softmax: −slope · |query − key|.
 
     The T queries are the last of the S positions, as in `causal_mask`.
 
@@ -187,7 +192,8 @@ def alibi_bias(
         there, count like those before it.
     """
     S = T if S is None else S
-    check_alibi("alibi_bias", n_heads, T, S)
+    check_count("alibi_bias", n_heads=n_heads)
+    check_causal("alibi_bias", T, S)
     dtype = dtype or torch.get_default_dtype()
     # Half precision would round the slopes first and the products again.
     exact = torch.promote_types(dtype, torch.float32)

@@ -1,6 +1,6 @@
-"""Text in, text out: a model of either room with its vocabularies, and what it looked at."""
+"""Translate text by a trained model of either room, and look at its attention maps."""
 
-from qkv.translator.looks import KINDS, Looks
+from qkv.translator.attention_maps import KINDS, AttentionMaps, attention_page
 from qkv.translator.translator import Translator
 
-__all__ = ["KINDS", "Looks", "Translator"]
+__all__ = ["KINDS", "AttentionMaps", "Translator", "attention_page"]

@@ -1,4 +1,4 @@
-"""What a translator needs of a room: its functions, and NumPy's arrays there and back.
+"""The two rooms as a translator uses them: model, search functions, arrays from and to NumPy.
 
 torch is imported only where a model of its room comes in, or is asked for.
 """
@@ -11,38 +11,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 import qkv.numpy as qn
-from qkv.bridge import State, to_torch
+from qkv.bridge import StateDict, copy_parameters, to_array
 from qkv.config import TransformerConfig, parameter_count
 from qkv.shapes import check_choice
 
 if TYPE_CHECKING:
     import qkv.torch as qt
 
-__all__ = ["Model", "Room", "build", "find_device", "room_of"]
+__all__ = ["Model", "Room", "build_model", "find_device", "find_room"]
 
 Model: TypeAlias = "qn.Transformer | qt.Transformer"
 ROOMS = ("numpy", "torch")
 
 
 class Room:
-    """The NumPy room, around a model."""
+    """The NumPy room, with one of its models."""
 
     functions: Any = qn
 
     def __init__(self, model: Model) -> None:
         self.model: Any = model
 
-    def put(self, array: NDArray[Any]) -> Any:
-        """An array of NumPy as the model takes it."""
+    def from_numpy(self, array: NDArray[Any]) -> Any:
+        """Convert a NumPy array into what the model takes."""
         return array
 
-    def get(self, array: Any) -> NDArray[Any]:
-        """What the model gave, as NumPy holds it."""
+    def to_numpy(self, array: Any) -> NDArray[Any]:
+        """Convert what the model returned into a NumPy array."""
         return np.asarray(array)
 
 
 class TorchRoom(Room):
-    """The torch room, on the model's device."""
+    """The torch room, with one of its models, on the model's device."""
 
     def __init__(self, model: Model) -> None:
         import qkv.torch as qt
@@ -50,18 +50,17 @@ class TorchRoom(Room):
         super().__init__(model)
         self.functions = qt
 
-    def put(self, array: NDArray[Any]) -> Any:
+    def from_numpy(self, array: NDArray[Any]) -> Any:
         import torch
 
         return torch.as_tensor(array, device=next(self.model.parameters()).device)
 
-    def get(self, array: Any) -> NDArray[Any]:
-        wide = array.float() if str(array.dtype) == "torch.bfloat16" else array
-        return np.asarray(wide.cpu())
+    def to_numpy(self, array: Any) -> NDArray[Any]:
+        return to_array(array)
 
 
-def room_of(model: Model) -> Room:
-    """The room that a Transformer is of.
+def find_room(model: Model) -> Room:
+    """The room that a Transformer belongs to.
 
     Raises:
         ValueError: it is none.
@@ -73,28 +72,28 @@ def room_of(model: Model) -> Room:
 
         if isinstance(model, qt.Transformer):
             return TorchRoom(model)
-    came = f"{type(model).__module__}.{type(model).__name__}"
-    mend = "one with encoder and decoder"
+    got = f"{type(model).__module__}.{type(model).__name__}"
+    hint = "one with encoder and decoder"
     raise ValueError(
-        f"Translator: model must be a Transformer of qkv.numpy or qkv.torch, got {came}: {mend}"
+        f"Translator: model must be a Transformer of qkv.numpy or qkv.torch, got {got}: {hint}"
     )
 
 
-def build(
-    config: TransformerConfig, parameters: State, room: str, device: str | None = None
+def build_model(
+    config: TransformerConfig, parameters: StateDict, room: str, device: str | None = None
 ) -> Model:
-    """A model with these parameters, ready to translate: float32, or float64 where these are.
+    """Build a model with these parameters in inference mode: float32, or float64 where these are.
 
     Raises:
         ValueError: the room or the device is unknown, or the parameters are of another model.
         ImportError: torch is asked for and not installed.
     """
     check_choice("Translator.from_checkpoint", "room", room, ROOMS)
-    sizes, held = parameter_count(config), sum(value.size for value in parameters.values())
-    if sizes != held:  # before anything of these sizes is built
+    expected, size = parameter_count(config), sum(value.size for value in parameters.values())
+    if expected != size:  # before anything of these sizes is built
         raise ValueError(
-            f"Translator.from_checkpoint: the parameters must be {sizes:,} numbers, as the model's "
-            f"sizes say, got {held:,}: they are of another model"
+            f"Translator.from_checkpoint: the parameters must be {expected:,} numbers, as the "
+            f"model's sizes say, got {size:,}: they are of another model"
         )
     dtype = np.result_type(np.float32, *{value.dtype for value in parameters.values()})
     if room == "numpy":
@@ -103,23 +102,23 @@ def build(
                 f"Translator.from_checkpoint: device must be None in the NumPy room, got "
                 f"{device!r}: devices are torch's"
             )
-        ours = qn.Transformer(config, rng=np.random.default_rng(0), dtype=dtype)
-        ours.load_state_dict(parameters)
-        return ours.eval()
+        numpy_model = qn.Transformer(config, rng=np.random.default_rng(0), dtype=dtype)
+        numpy_model.load_state_dict(parameters)
+        return numpy_model.eval()
 
     import torch
 
     import qkv.torch as qt
 
-    where = find_device(device)
+    target_device = find_device(device)
     rng = torch.Generator().manual_seed(0)  # of its own: the reader's is left as it is
-    theirs = qt.Transformer(config, rng=rng, dtype=getattr(torch, dtype.name))
-    to_torch(parameters, theirs)
-    return theirs.to(where).eval()
+    torch_model = qt.Transformer(config, rng=rng, dtype=getattr(torch, dtype.name))
+    copy_parameters(parameters, torch_model)
+    return torch_model.to(target_device).eval()
 
 
 def find_device(name: str | None) -> Any:
-    """A device of torch that numbers can be sent to and had back from; None is the CPU.
+    """The torch device of this name, after a number went there and back; None is the CPU.
 
     Raises:
         ValueError: there is none of that name here.
@@ -130,8 +129,8 @@ def find_device(name: str | None) -> Any:
         device = torch.device(name or "cpu")
         torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError) as error:
-        words = str(error).partition("\n")[0]
+        reason = str(error).partition("\n")[0]
         raise ValueError(
-            f"device {name!r} cannot be had here: pass cpu, or cuda where there is a GPU ({words})"
+            f"device {name!r} cannot be had here: pass cpu, or cuda where there is a GPU ({reason})"
         ) from error
     return device

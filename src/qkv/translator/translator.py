@@ -1,34 +1,33 @@
-"""A model with its vocabularies: sentences in, sentences out."""
+"""Translator: a Transformer with its tokenizers, from text to text."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, overload
 
 import numpy as np
 
-from qkv.bridge import State
 from qkv.checkpoint import Checkpoint
 from qkv.config import TransformerConfig
 from qkv.shapes import check_count
 from qkv.text import EOS, PAD, SOS, Tokenizer
-from qkv.translator.looks import Looks, words_of
-from qkv.translator.rooms import Model, build, room_of
-from qkv.translator.writing import Ids, write
+from qkv.translator.attention_maps import AttentionMaps, group_words
+from qkv.translator.generation import Ids, generate
+from qkv.translator.rooms import Model, build_model, find_room
 
 __all__ = ["Translator"]
 
 
 class Translator:
-    """Translates by a Transformer of either room; `from_checkpoint` makes one from a file.
+    """Translate text by a Transformer of either room; `from_checkpoint` loads one from a file.
 
     The source ends in <eos>, as in training; an empty text is translated by an empty one.
 
     Args:
-        model: of qkv.numpy or qkv.torch, on whatever device; it is put into evaluation for each
-            call and left as it was.
-        source, target: its vocabularies.
+        model: of qkv.numpy or qkv.torch, on whatever device; each call runs it in inference
+            mode and leaves its mode as it was.
+        source, target: its tokenizers.
         max_len: the most tokens of a source or of a translation, <eos> among them; None is the
             model's `config.max_len`.
     Raises:
@@ -39,7 +38,7 @@ class Translator:
     def __init__(
         self, model: Model, source: Tokenizer, target: Tokenizer, *, max_len: int | None = None
     ) -> None:
-        self._room = room_of(model)
+        self._room = find_room(model)
         self.model, self.source, self.target = model, source, target
         config: TransformerConfig = model.config
         Checkpoint(config, {}, source, target)  # refuses vocabularies of another size
@@ -63,24 +62,25 @@ class Translator:
         room: str = "numpy",
         device: str | None = None,
     ) -> Translator:
-        """Build the model that a checkpoint holds.
+        """Load a checkpoint: build its model and take its tokenizers.
 
         Args:
-            checkpoint: one that was loaded, or the path of its JSON file or folder. Where its facts
-                name a max_len, longer texts are refused.
+            checkpoint: one that was loaded, or the path of its JSON file or folder. Where its
+                metadata name a max_len, longer texts are refused.
             room: "numpy" or "torch".
             device: for torch, such as "cuda"; None is the CPU.
         Raises:
             ValueError, OSError, ImportError: as `Checkpoint.load`; the room or the device is
                 unknown.
         """
-        found = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint.load(checkpoint)
-        parameters: State = found.parameters
-        model = build(found.config, parameters, room, device)
-        return cls(model, found.source, found.target, max_len=found.facts.get("max_len"))
+        if not isinstance(checkpoint, Checkpoint):
+            checkpoint = Checkpoint.load(checkpoint)
+        model = build_model(checkpoint.config, checkpoint.parameters, room, device)
+        max_len = checkpoint.metadata.get("max_len")
+        return cls(model, checkpoint.source, checkpoint.target, max_len=max_len)
 
-    def count(self, text: str) -> int:
-        """The tokens of a source text, <eos> among them: at most `max_len` can be translated."""
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a source text has, <eos> among them; `max_len` is the most."""
         return len(self.source.encode(text, eos=True))
 
     @overload
@@ -93,54 +93,73 @@ class Translator:
         method: str = "greedy",
         *,
         seed: int | None = None,
-        first: int = 0,
+        offset: int = 0,
         max_new_tokens: int | None = None,
         max_tokens: int = 4096,
-        cut: bool = False,
+        truncate: bool = False,
         progress: Callable[[int], None] | None = None,
         **options: Any,
     ) -> str | list[str]:
-        """The translations of texts, in their order; of one text, its translation.
+        """Translate texts, in batches bucketed by length; of one text, its translation.
 
         Args:
             texts: plain text, one sentence each.
             method: "greedy", "beam" or "sample".
-            seed: of "sample". Text n draws its own numbers from (seed, first + n), so the same seed
-                gives the same translation in any batch and in either room, but for rounding. None
-                means other ones each time.
-            first: the place of the first text, where they are a part of more.
+            seed: of "sample". Text n draws its own numbers from (seed, offset + n), so the same
+                seed gives the same translation in any batch and in either room, but for rounding.
+                None means other ones each time.
+            offset: the index of the first text, where they are a part of more.
             max_new_tokens: the most tokens of a translation, <eos> among them; None is the
                 translator's `max_len`.
             max_tokens: of a batch, beams and padding included; a longer text goes alone.
-            cut: take the beginning of a text that is too long instead of refusing it.
+            truncate: take the beginning of a text that is too long instead of refusing it.
             progress: called after each batch, with how many texts were in it.
-            options: what else `beam_search` takes, such as beams, alpha and length_penalty; or
-                `sample`: temperature, top_k and top_p.
+            options: what else `beam_search` takes, such as beam_size, length_penalty and
+                length_formula; or `sample`: temperature, top_k and top_p.
         Raises:
-            ValueError: a text is none or too long, it is named by its place; or a value is out of
+            ValueError: a text is none or too long, it is named by its index; or a value is out of
                 its range.
             TypeError: an option is unknown to the method.
         """
-        listed = [texts] if isinstance(texts, str) else list(texts)
-        sources = [self._encode(text, n, cut) for n, text in enumerate(listed)]
-        batches = write(
+        text_list = [texts] if isinstance(texts, str) else list(texts)
+        sources = [self._encode(text, n, truncate) for n, text in enumerate(text_list)]
+        batches = generate(
             self._room,
             sources,
             self.max_len,
             method,
             seed=seed,
-            first=first,
+            offset=offset,
             max_new_tokens=max_new_tokens,
             max_tokens=max_tokens,
             **options,
         )
-        found = [""] * len(sources)
-        for places, written in batches:
-            for n, ids in zip(places, written, strict=True):
-                found[n] = self.target.decode(ids)
+        translations = [""] * len(sources)
+        for indices, targets in batches:
+            for n, ids in zip(indices, targets, strict=True):
+                translations[n] = self.target.decode(ids)
             if progress is not None:
-                progress(len(places))
-        return found[0] if isinstance(texts, str) else found
+                progress(len(indices))
+        return translations[0] if isinstance(texts, str) else translations
+
+    def stream(
+        self, blocks: Iterable[Sequence[str]], method: str = "greedy", **options: Any
+    ) -> Iterator[list[str]]:
+        """Translate blocks of texts as they come; the next is asked for when one was taken.
+
+        Sampling goes by the index of a text among all of them, whatever the blocks are.
+
+        Args:
+            method, options: as `translate` takes them.
+        Yields:
+            The translations of each block, in their order.
+        Raises:
+            ValueError, TypeError: as `translate`.
+        """
+        offset = 0
+        for block in blocks:
+            yield self.translate(list(block), method, offset=offset, **options)
+            offset += len(block)
 
     def attention(
         self,
@@ -148,58 +167,59 @@ class Translator:
         translation: str | None = None,
         method: str = "greedy",
         *,
-        cut: bool = False,
+        truncate: bool = False,
         **options: Any,
-    ) -> Looks:
-        """What every head looked at, from one pass over the sentence and its whole translation.
+    ) -> AttentionMaps:
+        """Attention maps of every head, from one pass over a sentence and its whole translation.
 
         Args:
             text: the source.
-            translation: what the decoder is made to say; None is what it says by itself.
-            method, cut, options: how it says that, as `translate` takes them.
+            translation: what the decoder is made to predict; None is what it generates by itself.
+            method, truncate, options: how it generates that, as `translate` takes them.
         Raises:
             ValueError: one of the two is no text, or too long.
         """
-        source = self._encode(text, None, cut)
+        source = self._encode(text, None, truncate)
         if translation is None:
-            said = [EOS]  # of an empty text
-            for _, written in write(self._room, [source], self.max_len, method, **options):
-                said = written[0]
+            target = [EOS]  # of an empty text
+            for _, generated in generate(self._room, [source], self.max_len, method, **options):
+                target = generated[0]
         else:
-            said = self.target.encode(translation, eos=True).tolist()
-            if len(said) > self.max_len:
+            target = self.target.encode(translation, eos=True).tolist()
+            if len(target) > self.max_len:
                 raise ValueError(
                     f"attention: the translation must have at most max_len = {self.max_len} "
-                    f"tokens, <eos> among them, got {len(said)}"
+                    f"tokens, <eos> among them, got {len(target)}"
                 )
-        read = [SOS, *said[:-1]]
+        decoder_input = [SOS, *target[:-1]]
+        inputs = map(self._room.from_numpy, (source[None], np.array([decoder_input])))
         weights: dict[str, Any] = {}
         with self._room.model.evaluating() as model:
-            model(*map(self._room.put, (source[None], np.array([read]))), weights=weights)
-        source_tokens, target_tokens = self.source.labels(source), self.target.labels(said)
-        return Looks(
-            self.source.clean(text, "attention"),
-            self.target.decode(said),
-            source_tokens,
-            target_tokens,
-            self.target.labels(read),
-            {name: self._room.get(value)[0] for name, value in weights.items()},
-            words_of(source_tokens, self.source.has_pieces),
-            words_of(target_tokens, self.target.has_pieces),
+            model(*inputs, attention_maps=weights)
+        source_labels, target_labels = self.source.labels(source), self.target.labels(target)
+        return AttentionMaps(
+            self.source.normalize(text, "attention"),
+            self.target.decode(target),
+            source_labels,
+            target_labels,
+            self.target.labels(decoder_input),
+            {name: self._room.to_numpy(value)[0] for name, value in weights.items()},
+            group_words(source_labels, self.source.has_subwords),
+            group_words(target_labels, self.target.has_subwords),
         )
 
-    def _encode(self, text: str, place: int | None, cut: bool) -> Ids:
-        """The ids (S,) of a source, <eos> last, refused or cut where it is too long."""
-        call, name = ("attention", "text") if place is None else ("translate", f"text {place}")
+    def _encode(self, text: str, index: int | None, truncate: bool) -> Ids:
+        """The ids (S,) of a source, <eos> last, refused or truncated where it is too long."""
+        call, name = ("attention", "text") if index is None else ("translate", f"text {index}")
         if not isinstance(text, str):
             raise ValueError(f"{call}: {name} must be a str, got {type(text).__name__}")
         ids = self.source.encode(text, eos=True)
         if len(ids) <= self.max_len:
             return ids
-        if not cut:
-            mend = "split it" if place is None else "split it, or pass cut=True"
+        if not truncate:
+            hint = "split it" if index is None else "split it, or pass truncate=True"
             raise ValueError(
                 f"{call}: {name} must have at most max_len = {self.max_len} tokens, <eos> among "
-                f"them, got {len(ids)}: {mend}"
+                f"them, got {len(ids)}: {hint}"
             )
         return np.append(ids[: self.max_len - 1], EOS)

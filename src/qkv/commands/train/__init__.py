@@ -1,4 +1,4 @@
-"""Train a model that translates: from a grammar or from files to a folder that `qkv` can use."""
+"""`qkv train`: from a grammar or from files of sentence pairs to a folder that `qkv` can use."""
 
 from qkv.commands.train.command import main
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -12,84 +13,116 @@ from typing import Any
 
 from qkv.checkpoint import Checkpoint
 from qkv.commands.messages import escaped, os_error_message
-from qkv.commands.train.arguments import read
-from qkv.commands.train.folder import Folder
+from qkv.commands.train.parser import configs_of, flag, flags, read
+from qkv.trainer.run import TrainingRun
+from qkv.trainer.stored import ChangedFieldError
 
 __all__ = ["main"]
+
+# Who speaks in the library is no matter to who types.
+CALL = re.compile(r"(DataConfig|ModelConfig|TranslationData|Trainer|TrainingRun|Runtime): ")
+FIELD = re.compile(r"`(\w+)`")
+TOGETHER = re.compile(r"(Data|Model)Config: ")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train; the exit status: 1 after an error, 130 after Ctrl-C."""
-    folder = None
+    run = None
     try:
         options, given = read(arguments)
-        folder = Folder(options.out)
-        run(options, given, folder)
+        run = TrainingRun(os.path.abspath(options.out), options.resume)
+        train(options, given, run)
     except KeyboardInterrupt:
-        say(f"Interrupted. {go_on(folder)}")
+        say(f"Interrupted. {how_to_go_on(run)}")
         return 130
     except OSError as error:
-        words = os_error_message(error)
+        message = os_error_message(error)
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        more = f" What was saved before is whole. Make room. {go_on(folder)}" if full else ""
-        say(f"qkv train: {words}.{more}")
+        advice = f" What was saved before is whole. Make room. {how_to_go_on(run)}" if full else ""
+        say(f"qkv train: {message}.{advice}")
+        return 1
+    except ChangedFieldError as error:
+        given_flags, stored_flags = flags(error.name, error.given), flags(error.name, error.stored)
+        say(
+            f"qkv train: {given_flags} is not how this run began: it has {stored_flags}. Leave it "
+            "out, or begin another run with --out"
+        )
         return 1
     except (ValueError, ImportError) as error:
-        say(f"qkv train: {error}")
+        say(f"qkv train: {by_flags(str(error))}")
         return 1
     except RuntimeError as error:
-        mend = mend_of(error)
-        if not mend:
+        hint = hint_of(error)
+        if not hint:
             raise
-        words = str(error).partition("\n")[0]
-        say(f"qkv train: {words}: {mend}. The options of a run stay: begin another with --out")
+        message = str(error).partition("\n")[0]
+        say(f"qkv train: {message}: {hint}. The options of a run stay: begin another with --out")
         return 1
     return 0
 
 
-def run(options: argparse.Namespace, given: dict[str, Any], folder: Folder) -> None:
+def train(options: argparse.Namespace, given: dict[str, Any], run: TrainingRun) -> None:
     """Everything after the options are known."""
-    # Only here: --help and a mistyped option need no torch, which takes seconds.
-    from qkv.commands.train.devices import join
-    from qkv.commands.train.session import session
+    # What was typed is checked before torch is loaded, which takes seconds.
+    if run.resume:
+        stored = run.stored().resumed(given)
+        data_config, training, runtime_config = stored.data, stored.training, stored.runtime
+    else:
+        data_config, sizes, training, runtime_config = configs_of(options)
 
-    if options.resume:
-        options = folder.options(given, options)
-    # The processes of one run share its folder, and the first is the one that writes there.
-    with folder.held() if is_first() else nullcontext():
-        if not options.resume:
-            folder.check_new()
-        with join(options.device, options.threads, options.bf16) as place:
-            session(options, folder, place)
+    import torch
+
+    from qkv.commands.train.progress import TrainingProgress
+    from qkv.torch import Transformer
+    from qkv.trainer import Trainer, TranslationData, open_runtime
+
+    # The processes of one run share its folder, and the main one is the one that writes there.
+    with (
+        run.lock() if is_main_process() else nullcontext(),
+        open_runtime(runtime_config) as runtime,
+    ):
+        data = TranslationData.from_config(data_config, run.vocabularies())
+        config = stored.model if run.resume else data.model_config(**vars(sizes))
+        rng = torch.Generator().manual_seed(training.seed)  # the same on each device
+        trainer = Trainer(Transformer(config, rng=rng), data, training, runtime)
+        with TrainingProgress(trainer, run) as progress:
+            trainer.fit(run, progress)
+            progress.end()
 
 
-def mend_of(error: RuntimeError) -> str:
+def by_flags(message: str) -> str:
+    """A message of the library in the words of the command line: `max_len` is --max-len."""
+    translated = FIELD.sub(lambda match: flag(match[1]), CALL.sub("", message, count=1))
+    return f"{translated}. qkv train --help says more" if TOGETHER.match(message) else translated
+
+
+def hint_of(error: RuntimeError) -> str:
     """What helps against an error of torch; nothing where it would be a fault of ours."""
     kind = type(error)
     if kind.__name__ == "OutOfMemoryError":
-        return "lower --max-tokens, and raise --accumulate by as much"
+        return "lower --max-tokens, and raise --gradient-accumulation by as much"
     if kind.__module__.startswith(("torch._dynamo", "torch._inductor")):
         return "leave out --compile, or install what it needs, a C++ compiler"
     return ""
 
 
-def say(words: str) -> None:
+def say(message: str) -> None:
     """On stderr, once where several processes say the same."""
-    if is_first():
-        print(escaped(words), file=sys.stderr)
+    if is_main_process():
+        print(escaped(message), file=sys.stderr)
 
 
-def is_first() -> bool:
+def is_main_process() -> bool:
     """Whether this is the one process that speaks and writes, before torch could say."""
     return os.environ.get("RANK", "0") == "0"
 
 
-def go_on(folder: Folder | None) -> str:
+def how_to_go_on(run: TrainingRun | None) -> str:
     """How to resume, if there is something to resume."""
-    if folder is None or not folder.run.exists():
+    if run is None or not run.description.exists():
         return "Nothing was saved yet."
     try:
-        step = Checkpoint.load(folder.last).facts.get("step") if folder.last.exists() else 0
+        step = Checkpoint.load(run.last).metadata.get("step") if run.last.exists() else 0
     except (ValueError, OSError) as error:
         return str(error)
-    return f"Go on from update {step} with: qkv train --resume --out {folder.path}"
+    return f"Go on from update {step} with: qkv train --resume --out {run.path}"

@@ -3,45 +3,53 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from types import TracebackType
+from typing import Any
 
-__all__ = ["Progress"]
+from qkv.commands.messages import counted
+from qkv.config import parameter_count
+from qkv.trainer import Trainer, TrainingRun
+from qkv.trainer.events import (
+    TELLING_BLEU,
+    AverageResult,
+    Event,
+    FitStart,
+    Scores,
+    StepResult,
+    ValidationResult,
+)
+
+__all__ = ["TrainingProgress"]
 
 PLAIN_SECONDS = 30.0
 SHOWN_SECONDS = 0.5
 
 
-class Progress:
-    """Loss, useful tokens a second, step and time left.
+class TrainingProgress:
+    """Show the events of a training, as `Trainer.fit` gives them; only the main process speaks.
 
     Args:
-        total: updates of the whole run.
-        step: those done.
-        silent: say nothing, as all processes do but the first.
+        trainer, run: whose events these are.
     """
 
-    def __init__(self, total: int, step: int = 0, silent: bool = False) -> None:
+    def __init__(self, trainer: Trainer, run: TrainingRun) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, TextColumn
-        from rich.progress import Progress as Bar
+        from rich.progress import BarColumn, Progress, TextColumn
 
-        self.total, self.silent = total, silent
+        self.trainer, self.run = trainer, run
+        silent = not trainer.runtime.is_main_process
         self.console = Console(highlight=False, quiet=silent, soft_wrap=True)
-        self.bar: Bar | None = None
+        self.bar: Progress | None = None
         if self.console.is_terminal and not silent:
-            self.bar = Bar(
-                BarColumn(20),
-                TextColumn("{task.description}"),
-                console=self.console,
-                transient=True,
-            )
-            self.task = self.bar.add_task("", total=total, completed=step)
-        self.begun = self.said = time.monotonic()
-        self.first, self.tokens, self.paused = step, 0, 0.0
+            columns = BarColumn(20), TextColumn("{task.description}")
+            self.bar = Progress(*columns, console=self.console, transient=True)
+        self.start = FitStart(0, trainer.total_steps)
+        self.began = self.shown = time.monotonic()
+        self.tokens, self.paused = 0, 0.0
+        self.recent: list[StepResult] = []  # since the loss was shown
 
-    def __enter__(self) -> Progress:
-        if self.bar:
-            self.bar.start()
+    def __enter__(self) -> TrainingProgress:
         return self
 
     def __exit__(
@@ -53,33 +61,111 @@ class Progress:
         if self.bar:
             self.bar.stop()
 
-    def due(self, tokens: int) -> bool:
-        """Count the useful tokens of an update; whether it is time to say something."""
-        self.tokens += tokens
-        every = SHOWN_SECONDS if self.bar else PLAIN_SECONDS
-        return not self.silent and time.monotonic() - self.said >= every
+    def __call__(self, event: Event) -> None:
+        """Show an event."""
+        match event:
+            case FitStart():
+                self._fit_start(event)
+            case StepResult():
+                self._step(event)
+            case ValidationResult():
+                self._validation(event)
+            case AverageResult():
+                end = "better than each, so it is best.json now"
+                end = end if event.best else "no better than the best"
+                self._line(f"average of the last {event.count}: {in_words(event.scores)}; {end}")
 
-    def update(self, step: int, loss: float) -> None:
-        """Say how far it is."""
-        self.said = time.monotonic()
-        spent = self.said - self.begun
-        words = (
-            f"step {step:,} of {self.total:,}  loss {loss:.3f}  "
-            f"{self.tokens / (spent - self.paused):,.0f} tokens/s  "
-            f"{duration(spent / max(1, step - self.first) * (self.total - step))} left"
+    def end(self) -> None:
+        """Say what it took, and where the best model is."""
+        state = self.trainer.state
+        self._line(
+            f"{state.seconds:.0f} s of training, {state.cpu_seconds:.0f} s of processor time. "
+            f"The best model is {self.run.best}."
+        )
+
+    def _fit_start(self, event: FitStart) -> None:
+        """Say what is about to happen, and what is left out."""
+        data, runtime = self.trainer.data, self.trainer.runtime
+        for n, what in zip(data.left_out, ("training", "validation"), strict=True):
+            if n:
+                reason = f"more than --max-len {data.config.max_len} tokens, left out"
+                self._line(f"{counted(n, 'pair')} for {what} with {reason}.")
+        sizes = f"{len(data.source):,}"
+        if data.config.separate_vocabularies:
+            sizes += f" and {len(data.target):,}"
+        processes = f", {runtime.world_size} processes" if runtime.world_size > 1 else ""
+        self._line(
+            f"{counted(len(data.training), 'pair')} to learn from, {len(data.validation):,} to "
+            f"validate with; vocabulary {sizes}; {parameter_count(self.trainer.model.config):,} "
+            f"parameters; {runtime.device}{processes}."
+        )
+        if self.run.resume:
+            began = machine_in_words(self.run.stored().machine)
+            now = machine_in_words(runtime.machine)
+            if began and began != now:
+                self._line(
+                    f"This run began on {began} and goes on with {now}: the last digits of its "
+                    "numbers may differ."
+                )
+        if event.step:
+            self._line(f"Going on from update {event.step:,} of {event.steps:,}.")
+        else:
+            self._line(f"{counted(event.steps, 'update')}, saved in {self.run.path}.")
+        self.start = event
+        self.began = self.shown = time.monotonic()
+        if self.bar:
+            self.task = self.bar.add_task("", total=event.steps, completed=event.step)
+            self.bar.start()
+
+    def _step(self, event: StepResult) -> None:
+        """Now and then, loss since the last time, tokens a second, step and time left."""
+        self.tokens += event.tokens
+        self.recent.append(event)
+        now = time.monotonic()
+        if now - self.shown < (SHOWN_SECONDS if self.bar else PLAIN_SECONDS):
+            return
+        target_tokens = sum(result.target_tokens for result in self.recent)
+        loss = sum(result.loss * result.target_tokens for result in self.recent) / target_tokens
+        self.recent, self.shown, spent = [], now, now - self.began
+        left = spent / max(1, event.step - self.start.step) * (self.start.steps - event.step)
+        text = (
+            f"step {event.step:,} of {self.start.steps:,}  loss {loss:.3f}  "
+            f"{self.tokens / (spent - self.paused):,.0f} tokens/s  {duration(left)} left"
         )
         if self.bar:
-            self.bar.update(self.task, completed=step, description=words)
+            self.bar.update(self.task, completed=event.step, description=text)
         else:
-            self.console.print(words)
+            self.console.print(text)
 
-    def pause(self, seconds: float) -> None:
-        """So much time was not spent on training."""
-        self.paused += seconds
+    def _validation(self, event: ValidationResult) -> None:
+        self.paused += event.pause
+        self.recent = []
+        best = ", the best so far" if event.best else ""
+        self._line(
+            f"step {event.step:,} of {self.start.steps:,}, epoch {event.epoch}: "
+            f"loss {event.training_loss:.3f}; validation {in_words(event.scores)}{best}"
+        )
+        if len(self.trainer.history.validations) == 1:
+            self._line(
+                f"BLEU is sacreBLEU's, {event.scores.signature}. The best model is the one of the "
+                f"highest BLEU; while that is below {TELLING_BLEU:g}, of the lowest loss."
+            )
 
-    def line(self, words: str) -> None:
+    def _line(self, text: str) -> None:
         """Say something that stays."""
-        self.console.print(words, markup=False)
+        self.console.print(text, markup=False)
+
+
+def in_words(scores: Scores) -> str:
+    return f"loss {scores.loss:.3f}, BLEU {scores.bleu:.2f}, {scores.exact:.1f} % exact"
+
+
+def machine_in_words(machine: Mapping[str, Any]) -> str:
+    """A machine as `Runtime.machine` gives it; nothing where not all of it is known."""
+    if None in machine.values():
+        return ""
+    processes, threads = counted(machine["processes"], "process"), machine["threads"]
+    return f"{machine['device']} ({processes}, {counted(threads, 'thread')} each)"
 
 
 def duration(seconds: float) -> str:

@@ -1,11 +1,13 @@
-"""Layer norm and RMS norm: keep every vector in size, whatever came before."""
+"""Layer norm and RMS norm, as functions and layers."""
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.array_types import Floats
+from qkv.numpy.checks import check_shapes
+from qkv.numpy.half_precision import upcast
 from qkv.numpy.layer import Layer
-from qkv.shapes import check_count, check_eps, check_gradient_of, check_input, check_norm
+from qkv.shapes import check_count, check_range
 
 __all__ = [
     "LayerNorm",
@@ -18,7 +20,7 @@ __all__ = [
 
 
 def layer_norm(x: Floats, weight: Floats, bias: Floats | None = None, eps: float = 1e-5) -> Floats:
-    """Give each vector mean 0 and variance 1: (x − mean) / √(variance + ε) · weight + bias.
+    """Layer norm over the last axis: (x − mean) / √(variance + ε) · weight + bias.
 
     The variance is the biased one, Σ (x − mean)² / d_model.
 
@@ -34,35 +36,32 @@ def layer_norm(x: Floats, weight: Floats, bias: Floats | None = None, eps: float
     Source: Ba, Kiros and Hinton 2016, eq. 4.
     """
     parameters = {"weight": weight} if bias is None else {"weight": weight, "bias": bias}
-    check_norm("layer_norm", x, eps, **parameters)
+    checked = {name: (value, "d_model") for name, value in parameters.items()}
+    check_shapes("layer_norm", x=(x, "... d_model+"), **checked)
+    check_range("layer_norm", "a number above 0", eps=eps)
     normal, _ = _standardised(x, float(eps))  # (..., d_model)
     out = normal * weight if bias is None else normal * weight + bias
     return out.astype(x.dtype, copy=False)
 
 
 def _standardised(x: Floats, eps: float) -> tuple[Floats, Floats]:
-    """Vectors of mean 0 and variance 1, and the (..., 1) factors that made them so."""
-    x = wide(x)
+    """Vectors of mean 0 and variance 1, and the (..., 1) factors 1 / √(variance + ε)."""
+    x = upcast(x)
     centred = x - x.mean(-1, keepdims=True)
     factor = 1 / np.sqrt((centred * centred).mean(-1, keepdims=True) + eps)  # (..., 1)
     return centred * factor, factor
 
 
-def wide(x: Floats) -> Floats:
-    """At least float32: in half precision the square of 256 is infinite."""
-    return x.astype(np.result_type(x.dtype, np.float32), copy=False)
-
-
 def _sum_of_rows(x: Floats) -> Floats:
-    """Parameters are shared by all vectors, so their gradients add up."""
-    total: Floats = x.sum(tuple(range(x.ndim - 1)))  # (d_model,)
-    return total
+    """Sum over all axes but the last: all vectors share the parameters, so gradients add up."""
+    summed: Floats = x.sum(tuple(range(x.ndim - 1)))  # (d_model,)
+    return summed
 
 
 def layer_norm_backward(
     dout: Floats, x: Floats, weight: Floats, eps: float = 1e-5
 ) -> tuple[Floats, Floats, Floats]:
-    """Push a gradient through `layer_norm`; n is the normalised x, g = dout · weight.
+    """Backward of layer norm; n is the normalised x, g = dout · weight.
 
     dx = (g − mean g − n · mean(g · n)) / √(variance + ε): moving x along a vector of equal numbers,
     or along n, changes nothing, so no gradient is left in either direction.
@@ -75,10 +74,12 @@ def layer_norm_backward(
     Raises:
         ValueError: dout, x, weight or eps do not fit together.
     """
-    check_norm("layer_norm_backward", x, eps, weight=weight)
-    check_gradient_of("layer_norm_backward", dout, x.shape)
+    call = "layer_norm_backward"
+    check_shapes(call, x=(x, "... d_model+"), weight=(weight, "d_model"))
+    check_shapes(call, dout=(dout, x.shape))
+    check_range(call, "a number above 0", eps=eps)
     normal, factor = _standardised(x, float(eps))  # (..., d_model), (..., 1)
-    dout = wide(dout)
+    dout = upcast(dout)
     dnormal = dout * weight  # (..., d_model)
     along = (dnormal * normal).mean(-1, keepdims=True)  # (..., 1)
     dx = factor * (dnormal - dnormal.mean(-1, keepdims=True) - normal * along)
@@ -87,7 +88,7 @@ def layer_norm_backward(
 
 
 def rms_norm(x: Floats, weight: Floats, eps: float = 1e-5) -> Floats:
-    """Give each vector mean square 1: x / √(mean x² + ε) · weight.
+    """RMS norm over the last axis: x / √(mean x² + ε) · weight.
 
     Args:
         x: (..., d_model).
@@ -99,14 +100,15 @@ def rms_norm(x: Floats, weight: Floats, eps: float = 1e-5) -> Floats:
         ValueError: x, weight or eps do not fit together.
     Source: Zhang and Sennrich 2019, eq. 4; ε is not theirs, and stands inside the root.
     """
-    check_norm("rms_norm", x, eps, weight=weight)
+    check_shapes("rms_norm", x=(x, "... d_model+"), weight=(weight, "d_model"))
+    check_range("rms_norm", "a number above 0", eps=eps)
     normal, _ = _of_mean_square_one(x, float(eps))  # (..., d_model)
     return (normal * weight).astype(x.dtype, copy=False)
 
 
 def _of_mean_square_one(x: Floats, eps: float) -> tuple[Floats, Floats]:
-    """Vectors of mean square 1, and the (..., 1) factors that made them so."""
-    x = wide(x)
+    """Vectors of mean square 1, and the (..., 1) factors 1 / √(mean x² + ε)."""
+    x = upcast(x)
     factor = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + eps)  # (..., 1)
     return x * factor, factor
 
@@ -114,24 +116,26 @@ def _of_mean_square_one(x: Floats, eps: float) -> tuple[Floats, Floats]:
 def rms_norm_backward(
     dout: Floats, x: Floats, weight: Floats, eps: float = 1e-5
 ) -> tuple[Floats, Floats]:
-    """Push a gradient through `rms_norm`: that of `layer_norm` without its mean.
+    """Backward of RMS norm: that of layer norm without its mean.
 
     Returns:
         dx = (g − n · mean(g · n)) / √(mean x² + ε) and dweight = Σ dout · n.
     Raises:
         ValueError: dout, x, weight or eps do not fit together.
     """
-    check_norm("rms_norm_backward", x, eps, weight=weight)
-    check_gradient_of("rms_norm_backward", dout, x.shape)
+    call = "rms_norm_backward"
+    check_shapes(call, x=(x, "... d_model+"), weight=(weight, "d_model"))
+    check_shapes(call, dout=(dout, x.shape))
+    check_range(call, "a number above 0", eps=eps)
     normal, factor = _of_mean_square_one(x, float(eps))  # (..., d_model), (..., 1)
-    dout = wide(dout)
+    dout = upcast(dout)
     dnormal = dout * weight  # (..., d_model)
     dx = factor * (dnormal - normal * (dnormal * normal).mean(-1, keepdims=True))
     return dx.astype(x.dtype, copy=False), _sum_of_rows(dout * normal).astype(x.dtype)
 
 
 class LayerNorm(Layer):
-    """`layer_norm` with a weight, one at first, and a bias, zero at first.
+    """Layer norm with a learned weight, one at first, and a learned bias, zero at first.
 
     Args:
         d_model: width of the vectors.
@@ -152,22 +156,22 @@ class LayerNorm(Layer):
     ) -> None:
         super().__init__()
         check_count("LayerNorm", d_model=d_model)
-        check_eps("LayerNorm", eps)
+        check_range("LayerNorm", "a number above 0", eps=eps)
         self.eps = eps
-        self.add("weight", np.ones(d_model, dtype))
+        self.register_parameter("weight", np.ones(d_model, dtype))
         if bias:
-            self.add("bias", np.zeros(d_model, dtype))
+            self.register_parameter("bias", np.zeros(d_model, dtype))
 
     def __call__(self, x: Floats) -> Floats:
         """x: (..., d_model) -> the same shape."""
-        check_input("LayerNorm", x, "d_model", self.params["weight"])
-        self.save(x)
+        check_shapes("LayerNorm", weight=(self.params["weight"], "d_model"), x=(x, "... d_model"))
+        self.save_for_backward(x)
         return layer_norm(x, self.params["weight"], self.params.get("bias"), self.eps)
 
     def backward(self, dout: Floats) -> Floats:
         """dout: (..., d_model) -> dx; adds to the gradients of weight and bias."""
-        (x,) = self.saved()
-        check_gradient_of("LayerNorm.backward", dout, x.shape)
+        (x,) = self.pop_saved()
+        check_shapes("LayerNorm.backward", dout=(dout, x.shape))
         dx, dweight, dbias = layer_norm_backward(dout, x, self.params["weight"], self.eps)
         self.grads["weight"] += dweight
         if "bias" in self.params:
@@ -176,7 +180,7 @@ class LayerNorm(Layer):
 
 
 class RMSNorm(Layer):
-    """`rms_norm` with a weight, one at first.
+    """RMS norm with a learned weight, one at first.
 
     Args:
         d_model: width of the vectors.
@@ -189,20 +193,20 @@ class RMSNorm(Layer):
     def __init__(self, d_model: int, eps: float = 1e-5, *, dtype: DTypeLike = np.float32) -> None:
         super().__init__()
         check_count("RMSNorm", d_model=d_model)
-        check_eps("RMSNorm", eps)
+        check_range("RMSNorm", "a number above 0", eps=eps)
         self.eps = eps
-        self.add("weight", np.ones(d_model, dtype))
+        self.register_parameter("weight", np.ones(d_model, dtype))
 
     def __call__(self, x: Floats) -> Floats:
         """x: (..., d_model) -> the same shape."""
-        check_input("RMSNorm", x, "d_model", self.params["weight"])
-        self.save(x)
+        check_shapes("RMSNorm", weight=(self.params["weight"], "d_model"), x=(x, "... d_model"))
+        self.save_for_backward(x)
         return rms_norm(x, self.params["weight"], self.eps)
 
     def backward(self, dout: Floats) -> Floats:
         """dout: (..., d_model) -> dx; adds to the gradient of the weight."""
-        (x,) = self.saved()
-        check_gradient_of("RMSNorm.backward", dout, x.shape)
+        (x,) = self.pop_saved()
+        check_shapes("RMSNorm.backward", dout=(dout, x.shape))
         dx, dweight = rms_norm_backward(dout, x, self.params["weight"], self.eps)
         self.grads["weight"] += dweight
         return dx
@@ -211,7 +215,7 @@ class RMSNorm(Layer):
 def make_norm(
     norm: str, d_model: int, eps: float, bias: bool, *, dtype: DTypeLike
 ) -> LayerNorm | RMSNorm:
-    """A norm by its name, "layer" or "rms"; the latter has no bias."""
+    """LayerNorm or RMSNorm by its name, "layer" or "rms"; the latter has no bias."""
     if norm == "layer":
         return LayerNorm(d_model, eps, bias, dtype=dtype)
     return RMSNorm(d_model, eps, dtype=dtype)

@@ -1,4 +1,4 @@
-"""Add & Norm: the path around each sub-layer, with a norm at its end or its beginning."""
+"""Residual connection around a sub-layer, with dropout and post- or pre-norm."""
 
 from collections.abc import Callable
 
@@ -6,24 +6,26 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from qkv.numpy.add_norm.norms import make_norm
-from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.array_types import Floats
+from qkv.numpy.checks import check_shapes
 from qkv.numpy.dropout import Dropout
 from qkv.numpy.layer import Layer
-from qkv.shapes import check_add_norm, check_gradient_of, check_input, check_residual
+from qkv.shapes import check_choice, check_count, check_range
+from qkv.shapes.choices import NORMS, PLACEMENTS
 
 __all__ = ["AddNorm"]
 
 
 class AddNorm(Layer):
-    """The path around a sub-layer, with dropout on what it adds and a norm after or before it.
+    """Residual connection around a sub-layer, with dropout and post- or pre-norm.
 
     "post", as in the paper: norm(x + dropout(sublayer(x))).
     "pre": x + dropout(sublayer(norm(x))), where x itself is never normalised on its way up.
 
     Args:
         d_model: width of the vectors.
-        placement: "post" or "pre".
-        dropout: the share of the sub-layer's output that is left out while training.
+        norm_placement: "post" or "pre".
+        dropout: dropout probability of the sub-layer's output.
         norm: "layer" or "rms".
         eps: of the norm.
         bias: in a layer norm; an RMS norm has none.
@@ -37,7 +39,7 @@ class AddNorm(Layer):
     def __init__(
         self,
         d_model: int,
-        placement: str = "post",
+        norm_placement: str = "post",
         dropout: float = 0.0,
         norm: str = "layer",
         eps: float = 1e-5,
@@ -47,25 +49,29 @@ class AddNorm(Layer):
         dtype: DTypeLike = np.float32,
     ) -> None:
         super().__init__()
-        check_add_norm(d_model, placement, dropout, norm)
-        self.placement = placement
+        check_count("AddNorm", d_model=d_model)
+        check_choice("AddNorm", "norm_placement", norm_placement, PLACEMENTS)
+        check_choice("AddNorm", "norm", norm, NORMS)
+        check_range("AddNorm", "a number in [0, 1)", dropout=dropout)
+        self.norm_placement = norm_placement
         self.norm = make_norm(norm, d_model, eps, bias, dtype=dtype)
         self.dropout = Dropout(dropout, rng=rng)
 
     def __call__(self, x: Floats, sublayer: Callable[[Floats], Floats]) -> Floats:
         """x: (..., d_model); sublayer: from x to the same shape -> the same shape."""
-        check_input("AddNorm", x, "d_model", self.norm.params["weight"])
-        self.save(x.shape)
-        if self.placement == "pre":
-            return x + self._dropped(sublayer(self.norm(x)), x)
-        return self.norm(x + self._dropped(sublayer(x), x))
+        weight = self.norm.params["weight"]
+        check_shapes("AddNorm", weight=(weight, "d_model"), x=(x, "... d_model"))
+        self.save_for_backward(x.shape)
+        if self.norm_placement == "pre":
+            return x + self._checked_dropout(sublayer(self.norm(x)), x)
+        return self.norm(x + self._checked_dropout(sublayer(x), x))
 
-    def _dropped(self, y: Floats, x: Floats) -> Floats:
-        check_residual("AddNorm", "sublayer(x)", y, x.shape)
+    def _checked_dropout(self, y: Floats, x: Floats) -> Floats:
+        check_shapes("AddNorm", **{"sublayer(x)": (y, x.shape)})
         return self.dropout(y)
 
     def backward(self, dout: Floats, sublayer_backward: Callable[[Floats], Floats]) -> Floats:
-        """Push a gradient back along both paths, and add the two up where they part.
+        """Backward through the sub-layer and the residual connection, whose gradients add up.
 
         Args:
             dout: (..., d_model) gradient with respect to the output.
@@ -73,10 +79,10 @@ class AddNorm(Layer):
         Returns:
             dx; the gradients of the norm's parameters are added to.
         """
-        (shape,) = self.saved()
-        check_gradient_of("AddNorm.backward", dout, shape)
-        if self.placement == "post":
+        (shape,) = self.pop_saved()
+        check_shapes("AddNorm.backward", dout=(dout, shape))
+        if self.norm_placement == "post":
             dout = self.norm.backward(dout)  # now with respect to the sum
         dx = sublayer_backward(self.dropout.backward(dout))
-        check_residual("AddNorm.backward", "sublayer_backward(dout)", dx, shape)
-        return dout + (self.norm.backward(dx) if self.placement == "pre" else dx)
+        check_shapes("AddNorm.backward", **{"sublayer_backward(dout)": (dx, shape)})
+        return dout + (self.norm.backward(dx) if self.norm_placement == "pre" else dx)

@@ -1,4 +1,4 @@
-"""Attention: scores become weights, weights mix values."""
+"""Attention: scaled dot-product and additive attention, softmax and log-softmax."""
 
 from qkv.numpy.attention.additive import additive_attention, additive_attention_backward
 from qkv.numpy.attention.log_softmax import log_softmax, log_softmax_backward

@@ -1,12 +1,12 @@
-"""Attention by a learnt score, the older kind."""
+"""Additive attention, with a learnt score (Bahdanau), the older kind, and its backward."""
 
 import numpy as np
 
-from qkv.numpy.attention.half_precision import HALF, in_float32
-from qkv.numpy.attention.scaled_dot_product import sum_to
-from qkv.numpy.attention.softmax import Floats, softmax_backward, softmax_in_place
-from qkv.numpy.masks import Bools
-from qkv.shapes import check_additive, check_attention, check_gradient
+from qkv.numpy.array_types import Bools, Floats
+from qkv.numpy.attention.scaled_dot_product import unbroadcast
+from qkv.numpy.attention.softmax import softmax_backward, softmax_in_place
+from qkv.numpy.checks import check_attention
+from qkv.numpy.half_precision import is_half, run_in_float32
 
 __all__ = ["additive_attention", "additive_attention_backward"]
 
@@ -22,7 +22,7 @@ def additive_attention(
     mask: Bools | None = None,
     bias: Floats | None = None,
 ) -> tuple[Floats, Floats]:
-    """Mix values by a learnt score: softmax(w_s · tanh(q w_q + k w_k) + bias) v.
+    """Additive attention, by a learnt score: softmax(w_s · tanh(q w_q + k w_k) + bias) v.
 
     Args:
         q: (B, H, T, d_q) queries; any number of leading axes, also none.
@@ -38,10 +38,20 @@ def additive_attention(
         ValueError: shapes or dtypes do not fit together.
     Source: Bahdanau, Cho and Bengio 2015, appendix A.1.2.
     """
-    check_attention("additive_attention", q, k, v, mask, bias, width="d_q")
-    check_additive("additive_attention", q, k, w_q, w_k, w_s)
-    if q.dtype == HALF:
-        return in_float32(additive_attention, q, k, v, w_q, w_k, w_s, mask=mask, bias=bias)
+    check_attention(
+        "additive_attention",
+        q,
+        k,
+        v,
+        mask,
+        bias,
+        d_q="d_q",
+        w_q=(w_q, "d_q d_a"),
+        w_k=(w_k, "d_k d_a"),
+        w_s=(w_s, "d_a"),
+    )
+    if is_half(q):
+        return run_in_float32(additive_attention, q, k, v, w_q, w_k, w_s, mask=mask, bias=bias)
     scores = _hidden(q, k, w_q, w_k) @ w_s  # (B, H, T, S)
     if bias is not None:
         scores += bias
@@ -52,7 +62,7 @@ def additive_attention(
 
 
 def _hidden(q: Floats, k: Floats, w_q: Floats, w_k: Floats) -> Floats:
-    """The layer under the additive score, one vector for each pair: tanh(q w_q + k w_k)."""
+    """Hidden layer of the additive score, one vector for each pair: tanh(q w_q + k w_k)."""
     queries = (q @ w_q)[..., :, None, :]  # (B, H, T, 1, d_a)
     keys = (k @ w_k)[..., None, :, :]  # (B, H, 1, S, d_a)
     return np.tanh(queries + keys)  # (B, H, T, S, d_a)
@@ -70,7 +80,7 @@ def additive_attention_backward(
     mask: Bools | None = None,
     bias: Floats | None = None,
 ) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats | None]:
-    """Push a gradient through additive attention.
+    """Backward of additive attention.
 
     Args:
         dout: (B, H, T, d_v) gradient with respect to the output.
@@ -82,11 +92,21 @@ def additive_attention_backward(
         ValueError: shapes or dtypes do not fit together.
     """
     call = "additive_attention_backward"
-    check_attention(call, q, k, v, mask, bias, width="d_q")
-    check_additive(call, q, k, w_q, w_k, w_s)
-    check_gradient(call, dout, q, k, v)
-    if q.dtype == HALF:
-        return in_float32(
+    check_attention(
+        call,
+        q,
+        k,
+        v,
+        mask,
+        bias,
+        d_q="d_q",
+        w_q=(w_q, "d_q d_a"),
+        w_k=(w_k, "d_k d_a"),
+        w_s=(w_s, "d_a"),
+        dout=(dout, "*batch T d_v"),
+    )
+    if is_half(q):
+        return run_in_float32(
             additive_attention_backward, dout, q, k, v, w_q, w_k, w_s, mask=mask, bias=bias
         )
     _, weights = additive_attention(q, k, v, w_q, w_k, w_s, mask=mask, bias=bias)
@@ -100,9 +120,9 @@ def additive_attention_backward(
     dw_q = _rows(q).T @ _rows(dqueries)  # (d_q, d_a)
     dw_k = _rows(k).T @ _rows(dkeys)  # (d_k, d_a)
     dw_s = _rows(hidden).T @ dscores.reshape(-1)  # (d_a,)
-    return dq, dk, dv, dw_q, dw_k, dw_s, None if bias is None else sum_to(dscores, bias.shape)
+    return dq, dk, dv, dw_q, dw_k, dw_s, None if bias is None else unbroadcast(dscores, bias.shape)
 
 
 def _rows(x: Floats) -> Floats:
-    """All vectors of a batch under one another: parameters are shared, so their gradients add."""
+    """Flatten a batch to (N, width): all vectors share the parameters, so gradients add up."""
     return x.reshape(-1, x.shape[-1])

@@ -1,15 +1,17 @@
-"""From scores to the logarithms of weights, of which losses and decoding are made."""
+"""Log-softmax, of which losses and decoding are made, and its backward."""
 
 import numpy as np
 
-from qkv.numpy.attention.softmax import Floats
-from qkv.shapes import check_axis, check_floats, check_softmax_gradient
+from qkv.numpy.array_types import Floats
+from qkv.numpy.checks import check_shapes
+from qkv.numpy.half_precision import upcast
+from qkv.shapes import check_axis
 
 __all__ = ["log_softmax", "log_softmax_backward"]
 
 
 def log_softmax(x: Floats, axis: int = -1) -> Floats:
-    """Turn scores into log-probabilities: x − log Σ exp(x) along an axis.
+    """Log-softmax: turn scores into log-probabilities, x − log Σ exp(x) along an axis.
 
     The logarithm of `softmax` would be −∞ wherever a weight is too small for its dtype.
 
@@ -21,18 +23,18 @@ def log_softmax(x: Floats, axis: int = -1) -> Floats:
     Raises:
         ValueError: x is no float array, or has no such axis.
     """
-    check_floats("log_softmax", x=x)
-    check_axis("log_softmax", x, axis)
-    out = x.astype(np.promote_types(x.dtype, np.float32))
+    check_shapes("log_softmax", x=(x, "..."))
+    check_axis("log_softmax", x.shape, axis)
+    scores = upcast(x)
     # Peak and logarithm are taken off one after the other: a large peak would round the sum away.
-    out -= out.max(axis, keepdims=True, initial=np.finfo(out.dtype).min)
+    shifted: Floats = scores - scores.max(axis, keepdims=True, initial=np.finfo(scores.dtype).min)
     # The peak alone gives 1, so only an empty slice, which has the sum 0, is touched.
-    out -= np.log(np.maximum(np.exp(out).sum(axis, keepdims=True), 1))
-    return out.astype(x.dtype, copy=False)
+    shifted -= np.log(np.maximum(np.exp(shifted).sum(axis, keepdims=True), 1))
+    return shifted.astype(x.dtype, copy=False)
 
 
 def log_softmax_backward(dout: Floats, out: Floats, axis: int = -1) -> Floats:
-    """Push a gradient through log-softmax: dout − softmax(x) · Σ dout.
+    """Backward of log-softmax: dout − softmax(x) · Σ dout.
 
     Args:
         dout: gradient of the loss with respect to the log-probabilities.
@@ -43,8 +45,9 @@ def log_softmax_backward(dout: Floats, out: Floats, axis: int = -1) -> Floats:
     Raises:
         ValueError: dout and out differ in shape or dtype, or have no such axis.
     """
-    check_softmax_gradient("log_softmax_backward", dout, out, axis, "out")
-    wide, log = (a.astype(np.promote_types(a.dtype, np.float32), copy=False) for a in (dout, out))
-    dx: Floats = wide - np.exp(log) * wide.sum(axis, keepdims=True)
+    check_shapes("log_softmax_backward", out=(out, "..."), dout=(dout, "..."))
+    check_axis("log_softmax_backward", out.shape, axis)
+    upstream = upcast(dout)
+    dx: Floats = upstream - np.exp(upcast(out)) * upstream.sum(axis, keepdims=True)
     dx *= ~np.isneginf(out).all(axis, keepdims=True)
     return dx.astype(dout.dtype, copy=False)

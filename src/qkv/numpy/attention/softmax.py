@@ -1,20 +1,21 @@
-"""From scores to weights."""
+"""Softmax, which turns scores into weights, and its backward."""
 
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qkv.numpy.attention.half_precision import HALF, in_float32
-from qkv.shapes import check_axis, check_floats, check_softmax_gradient
+from qkv.numpy.array_types import Floats
+from qkv.numpy.checks import check_shapes
+from qkv.numpy.half_precision import is_half, run_in_float32
+from qkv.shapes import check_axis
 
 __all__ = ["softmax", "softmax_backward"]
 
-Floats = NDArray[np.floating[Any]]
+IN_CACHE = 131_072  # scores at a time, so that they stay in the processor's cache
 
 
 def softmax(x: Floats, axis: int = -1) -> Floats:
-    """Turn scores into weights: exp(x) / Σ exp(x) along an axis.
+    """Softmax: turn scores into weights, exp(x) / Σ exp(x) along an axis.
 
     Args:
         x: scores of any shape; −∞ gets weight 0.
@@ -24,25 +25,37 @@ def softmax(x: Floats, axis: int = -1) -> Floats:
     Raises:
         ValueError: x is no float array, or has no such axis.
     """
-    check_floats("softmax", x=x)
-    check_axis("softmax", x, axis)
-    if x.dtype == HALF:
-        return in_float32(softmax_in_place, x, axis)
+    check_shapes("softmax", x=(x, "..."))
+    check_axis("softmax", x.shape, axis)
+    if is_half(x):
+        return run_in_float32(softmax_in_place, x, axis)
     return softmax_in_place(x.copy(), axis)
 
 
-def softmax_in_place(x: Floats, axis: int = -1) -> Floats:
+def softmax_in_place(scores: Floats, axis: int = -1) -> Floats:
     """Softmax in the memory of its scores: they are large, and are not needed again."""
-    # The lowest finite number stands in for the peak of an empty slice: −∞ − (−∞) would be NaN.
-    x -= x.max(axis, keepdims=True, initial=np.finfo(x.dtype).min)
-    np.exp(x, out=x)
-    # The peak alone gives 1, so only an empty slice, which has the sum 0, is touched.
-    x /= np.maximum(x.sum(axis, keepdims=True), 1)
-    return x
+    for x in _in_cache(scores, axis):
+        # The lowest finite number stands in for the peak of an empty slice: −∞ − (−∞) would be NaN.
+        x -= x.max(axis, keepdims=True, initial=np.finfo(x.dtype).min)
+        np.exp(x, out=x)
+        # The peak alone gives 1, so only an empty slice, which has the sum 0, is touched.
+        x /= np.maximum(x.sum(axis, keepdims=True), 1)
+    return scores
+
+
+def _in_cache(scores: Floats, axis: int) -> Iterator[Floats]:
+    """Views of some rows at a time, where rows are what softmax runs along."""
+    if axis != -1 or scores.size <= IN_CACHE or not scores.flags.c_contiguous:
+        yield scores
+        return
+    rows = scores.reshape(-1, scores.shape[-1])
+    count = max(IN_CACHE // scores.shape[-1], 1)
+    for start in range(0, len(rows), count):
+        yield rows[start : start + count]
 
 
 def softmax_backward(dout: Floats, weights: Floats, axis: int = -1) -> Floats:
-    """Push a gradient through softmax: w · (dout − Σ dout · w).
+    """Backward of softmax: w · (dout − Σ dout · w).
 
     Args:
         dout: gradient of the loss with respect to the weights.
@@ -54,8 +67,9 @@ def softmax_backward(dout: Floats, weights: Floats, axis: int = -1) -> Floats:
     Raises:
         ValueError: dout and weights differ in shape or dtype.
     """
-    check_softmax_gradient("softmax_backward", dout, weights, axis)
-    if weights.dtype == HALF:
-        return in_float32(softmax_backward, dout, weights, axis)
+    check_shapes("softmax_backward", weights=(weights, "..."), dout=(dout, "..."))
+    check_axis("softmax_backward", weights.shape, axis)
+    if is_half(weights):
+        return run_in_float32(softmax_backward, dout, weights, axis)
     mean: Floats = (dout * weights).sum(axis, keepdims=True)
     return weights * (dout - mean)

@@ -1,21 +1,22 @@
-"""Decoding: from a model of the next token to whole sentences.
+"""Decoding: greedy, sampling, beam search, and exhaustive search to measure them by.
 
-All take a step: a function from prefixes (N, t) to log-probabilities (N, V) of the next token.
-`qkv.numpy.decoding.steps` describes it, with the protocol for one that keeps a cache.
+All take a step function, from prefixes (N, t) to log-probabilities (N, V) of the next token.
+`qkv.numpy.decoding.step_function` describes it, with the protocol for one that keeps a cache.
 """
 
+from qkv.decoding import length_normalizer
 from qkv.numpy.decoding.beam_search import beam_search
-from qkv.numpy.decoding.brute_force import brute_force
-from qkv.numpy.decoding.filters import keep_top_k, keep_top_p
-from qkv.numpy.decoding.finished import length_divisor
-from qkv.numpy.decoding.one_path import greedy, sample
+from qkv.numpy.decoding.exhaustive_search import exhaustive_search
+from qkv.numpy.decoding.greedy import greedy
+from qkv.numpy.decoding.sampling import sample
+from qkv.numpy.decoding.top_k_top_p import keep_top_k, keep_top_p
 
 __all__ = [
     "beam_search",
-    "brute_force",
+    "exhaustive_search",
     "greedy",
     "keep_top_k",
     "keep_top_p",
-    "length_divisor",
+    "length_normalizer",
     "sample",
 ]

@@ -1,16 +1,13 @@
-"""Attention to a short summary of the keys: low rank along the sequence."""
+"""Linformer attention: keys and values projected to low rank along the sequence."""
 
 import numpy as np
 
-from qkv.numpy.attention.half_precision import HALF, in_float32
+from qkv.numpy.array_types import Bools, Floats
 from qkv.numpy.attention.scaled_dot_product import scaled_dot_product_attention
-from qkv.numpy.attention.softmax import Floats
-from qkv.numpy.masks import Bools
-from qkv.shapes import check_attention, check_key_mask, check_projections
+from qkv.numpy.checks import check_attention
+from qkv.numpy.half_precision import is_half, run_in_float32
 
 __all__ = ["linformer_attention"]
-
-NOT_CAUSAL = "each of the r keys mixes all positions, so Linformer cannot be causal"
 
 
 def linformer_attention(
@@ -24,7 +21,7 @@ def linformer_attention(
     scale: float | None = None,
     need_weights: bool = True,
 ) -> tuple[Floats, Floats | None]:
-    """Mix r summaries in the place of S values: softmax(q (eᵀ k)ᵀ / √d_k) fᵀ v.
+    """Linformer attention, to r projections of the S keys: softmax(q (eᵀ k)ᵀ / √d_k) fᵀ v.
 
     Costs T · r scores instead of T · S. It cannot be causal: a summary mixes all positions, and so
     would show each query its future.
@@ -36,7 +33,7 @@ def linformer_attention(
         e, f: (S, r) learnt projections of keys and of values, along the sequence.
         mask: bool, broadcast to (B, H, 1, S); True = may attend. A hidden key enters no summary.
         scale: multiplies the scores; None means 1/√d_k.
-        need_weights: False keeps no weights, which saves time and memory.
+        need_weights: False returns None in the place of the weights.
     Returns:
         (B, H, T, d_v) mixed values, and the (B, H, T, r) weights of the summaries or None.
         Where every key is hidden, zeros. Half precision is computed in float32.
@@ -44,16 +41,24 @@ def linformer_attention(
         ValueError: shapes or dtypes do not fit together, or the mask differs between queries.
     Source: Wang et al. 2020 (Linformer), section 4; their E and F are eᵀ and fᵀ.
     """
-    call = "linformer_attention"
-    check_attention(call, q, k, v, mask, None, scale=scale)
-    check_projections(call, k, e, f)
-    check_key_mask(call, q, k, mask, NOT_CAUSAL)
-    if q.dtype == HALF:
-        return in_float32(
+    check_attention(
+        "linformer_attention",
+        q,
+        k,
+        v,
+        mask,
+        None,
+        scale=scale,
+        mask_spec="bool -> *batch 1 S",
+        e=(e, "S r+"),
+        f=(f, "S r"),
+    )
+    if is_half(q):
+        return run_in_float32(
             linformer_attention, q, k, v, e, f, mask=mask, scale=scale, need_weights=need_weights
         )
     if mask is not None:
-        shown = np.broadcast_to(mask, (*q.shape[:-2], 1, k.shape[-2])).mT  # (B, H, S, 1)
-        k, v = np.where(shown, k, 0), np.where(shown, v, 0)
+        key_mask = np.broadcast_to(mask, (*q.shape[:-2], 1, k.shape[-2])).mT  # (B, H, S, 1)
+        k, v = np.where(key_mask, k, 0), np.where(key_mask, v, 0)
     k, v = e.T @ k, f.T @ v  # (B, H, r, d_k), (B, H, r, d_v)
     return scaled_dot_product_attention(q, k, v, scale=scale, need_weights=need_weights)

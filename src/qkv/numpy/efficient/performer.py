@@ -1,28 +1,28 @@
-"""Attention in linear time: random features take the place of the exponential."""
+"""Performer attention in linear time, by random features (FAVOR+)."""
 
 import math
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from qkv.numpy.attention.softmax import Floats
-from qkv.numpy.masks import Bools
-from qkv.shapes import check_attention, check_count, check_features, check_key_mask
+from qkv.numpy.array_types import Bools, Floats
+from qkv.numpy.checks import check_attention
+from qkv.numpy.half_precision import upcast
+from qkv.shapes import check_count, check_range
 
-__all__ = ["draw_features", "performer_attention"]
+__all__ = ["orthogonal_random_features", "performer_attention"]
 
 BLOCK = 64  # positions at a time in the causal case
-NO_PAIRS = "no query meets a key by itself, so hide keys from all, and write causal=True"
 
 
-def draw_features(
+def orthogonal_random_features(
     d_k: int,
     n_features: int,
     *,
     rng: np.random.Generator | None = None,
     dtype: DTypeLike = np.float32,
 ) -> Floats:
-    """Draw directions like those of Gaussian vectors, but at right angles, d_k at a time.
+    """Draw orthogonal random features: Gaussian directions at right angles, d_k at a time.
 
     Right angles keep directions from repeating one another, so the error of `performer_attention`
     is smaller than with independent ones. Each direction has a Gaussian vector's length.
@@ -38,14 +38,14 @@ def draw_features(
         ValueError: a size is no positive whole number.
     Source: Choromanski et al. 2020 (Performer), section 2.4.
     """
-    check_count("draw_features", d_k=d_k, n_features=n_features)
+    check_count("orthogonal_random_features", d_k=d_k, n_features=n_features)
     rng = rng or np.random.default_rng()
     blocks = -(-n_features // d_k)
-    turns, r = np.linalg.qr(rng.standard_normal((blocks, d_k, d_k)))  # (N, d_k, d_k)
+    orthogonal, r = np.linalg.qr(rng.standard_normal((blocks, d_k, d_k)))  # (N, d_k, d_k)
     # The signs that QR chooses would leave some directions out: undo its choice.
-    turns *= np.sign(np.diagonal(r, axis1=-2, axis2=-1))[:, None, :]
+    orthogonal *= np.sign(np.diagonal(r, axis1=-2, axis2=-1))[:, None, :]
     lengths = np.sqrt((rng.standard_normal((blocks, d_k, d_k)) ** 2).sum(-1))  # (N, d_k)
-    directions = np.concatenate(turns * lengths[:, None, :], axis=-1)  # (d_k, N · d_k)
+    directions = np.concatenate(orthogonal * lengths[:, None, :], axis=-1)  # (d_k, N · d_k)
     return directions[:, :n_features].astype(dtype)  # (d_k, n_features)
 
 
@@ -59,7 +59,7 @@ def performer_attention(
     causal: bool = False,
     scale: float | None = None,
 ) -> Floats:
-    """Mix values in linear time: φ(q) (φ(k)ᵀ v) / φ(q) Σ φ(k), about what softmax gives.
+    """Performer attention in linear time: φ(q) (φ(k)ᵀ v) / φ(q) Σ φ(k), about what softmax gives.
 
     With φ(x) = exp(w · x − |x|²/2) for random directions w, the mean of φ(q) φ(k) is exp(q · k),
     and no feature is negative. All queries share φ(k)ᵀ v, so no (T, S) weights are needed.
@@ -68,7 +68,7 @@ def performer_attention(
         q: (B, H, T, d_k) queries; any number of leading axes, also none.
         k: (B, H, S, d_k) keys.
         v: (B, H, S, d_v) values.
-        features: (d_k, n_features) directions, as `draw_features` draws them.
+        features: (d_k, n_features) directions, as `orthogonal_random_features` draws them.
         mask: bool, broadcast to (B, H, 1, S); True = may attend.
         causal: hide the keys after each query, as `causal_mask(T, S)` does, by prefix sums.
         scale: multiplies q kᵀ, above 0; None means 1/√d_k.
@@ -79,23 +79,32 @@ def performer_attention(
     Source: Choromanski et al. 2020 (Performer), lemma 1 (softmax kernel).
     """
     call = "performer_attention"
-    check_attention(call, q, k, v, mask, None, causal=causal)
-    check_features(call, q, features, scale)
-    check_key_mask(call, q, k, mask, NO_PAIRS)
-    wide = np.promote_types(q.dtype, np.float32)  # exponents and sums outgrow half precision
-    directions = features.astype(wide)
+    check_attention(
+        call,
+        q,
+        k,
+        v,
+        mask,
+        None,
+        causal=causal,
+        mask_spec="bool -> *batch 1 S",
+        features=(features, "d_k n_features+"),
+    )
+    if scale is not None:
+        check_range(call, "a number above 0", scale=scale)
+    directions = upcast(features)  # exponents and sums outgrow half precision
     root = math.sqrt(1 / math.sqrt(q.shape[-1]) if scale is None else float(scale))
-    queries, keys = q.astype(wide) * root, k.astype(wide) * root
+    queries, keys = upcast(q) * root, upcast(k) * root
     # What is the same for all features of a query cancels: |q|²/2, and any peak.
     queries = queries @ directions  # (B, H, T, n_features)
     queries = np.exp(queries - queries.max(-1, keepdims=True))
     exponents = keys @ directions - (keys**2).sum(-1, keepdims=True) / 2  # (B, H, S, n_features)
     if mask is not None:
-        shown = np.broadcast_to(mask, (*q.shape[:-2], 1, k.shape[-2])).mT  # (B, H, S, 1)
-        exponents = np.where(shown, exponents, -np.inf)
+        key_mask = np.broadcast_to(mask, (*q.shape[:-2], 1, k.shape[-2])).mT  # (B, H, S, 1)
+        exponents = np.where(key_mask, exponents, -np.inf)
     # Values and a column of ones: the ones add up to the denominator.
-    values = np.concatenate([v.astype(wide), np.ones_like(v[..., :1], wide)], -1)
-    lowest = np.finfo(wide).min
+    values = np.concatenate([upcast(v), upcast(np.ones_like(v[..., :1]))], -1)
+    lowest = np.finfo(exponents.dtype).min
     if causal:
         sums = _prefix_sums(queries, exponents, values)  # (B, H, T, d_v + 1)
     else:
@@ -124,13 +133,13 @@ def _prefix_sums(queries: Floats, exponents: Floats, values: Floats) -> Floats:
         peak, last = peaks[..., start:stop, :], peaks[..., stop - 1 : stop, :]
         if first < stop:
             rows = slice(first - S + T, stop - S + T)
-            own = peaks[..., first:stop, :]  # (B, H, R, 1)
-            sums[..., rows, :] = (queries[..., rows, :] @ before) * np.exp(before_peak - own)
-            past = np.arange(start, stop) <= np.arange(first, stop)[:, None]  # (R, C)
-            fall = np.exp(np.where(past, peak.mT - own, -np.inf))  # (B, H, R, C)
-            pairs = (queries[..., rows, :] @ keys[..., start:stop, :].mT) * fall
+            row_peak = peaks[..., first:stop, :]  # (B, H, R, 1)
+            sums[..., rows, :] = (queries[..., rows, :] @ before) * np.exp(before_peak - row_peak)
+            visible = np.arange(start, stop) <= np.arange(first, stop)[:, None]  # (R, C)
+            decay = np.exp(np.where(visible, peak.mT - row_peak, -np.inf))  # (B, H, R, C)
+            pairs = (queries[..., rows, :] @ keys[..., start:stop, :].mT) * decay
             sums[..., rows, :] += pairs @ values[..., start:stop, :]
-        fallen = keys[..., start:stop, :] * np.exp(peak - last)  # (B, H, C, n_features)
-        before = before * np.exp(before_peak - last) + fallen.mT @ values[..., start:stop, :]
+        decayed = keys[..., start:stop, :] * np.exp(peak - last)  # (B, H, C, n_features)
+        before = before * np.exp(before_peak - last) + decayed.mT @ values[..., start:stop, :]
         before_peak = last
     return sums

@@ -1,4 +1,4 @@
-"""The feed-forward part: each position for itself, wider, bent, and narrow again."""
+"""The position-wise feed-forward network and its activations."""
 
 from qkv.numpy.feed_forward.activations import (
     gelu,
@@ -8,7 +8,7 @@ from qkv.numpy.feed_forward.activations import (
     silu,
     silu_backward,
 )
-from qkv.numpy.feed_forward.two_layers import FeedForward
+from qkv.numpy.feed_forward.feed_forward import FeedForward
 
 __all__ = [
     "FeedForward",

@@ -1,18 +1,20 @@
-"""Activations, the bend between two projections: without one, two would be one."""
+"""Activations and their backwards: ReLU, SiLU and GELU."""
 
 import math
 
 import numpy as np
 
-from qkv.numpy.add_norm.norms import wide
-from qkv.numpy.attention.softmax import Floats
-from qkv.shapes import check_floats, check_gelu, check_gradient_of
+from qkv.numpy.array_types import Floats
+from qkv.numpy.checks import check_shapes
+from qkv.numpy.half_precision import upcast
+from qkv.shapes import check_choice
+from qkv.shapes.choices import APPROXIMATIONS
 
 __all__ = ["gelu", "gelu_backward", "relu", "relu_backward", "silu", "silu_backward"]
 
 
 def relu(x: Floats) -> Floats:
-    """Keep what is positive: max(0, x).
+    """ReLU, the rectified linear unit: max(0, x).
 
     Args:
         x: any shape.
@@ -22,19 +24,19 @@ def relu(x: Floats) -> Floats:
         ValueError: x is no float array.
     Source: Vaswani et al. 2017, eq. 2.
     """
-    check_floats("relu", x=x)
+    check_shapes("relu", x=(x, "..."))
     return np.maximum(x, 0)
 
 
 def relu_backward(dout: Floats, x: Floats) -> Floats:
-    """The gradient of `relu`: passes where x was positive; at 0 it is 0, as in torch."""
-    check_floats("relu_backward", x=x)
-    check_gradient_of("relu_backward", dout, x.shape)
+    """Backward of ReLU: passes where x was positive; at 0 it is 0, as in torch."""
+    check_shapes("relu_backward", x=(x, "..."))
+    check_shapes("relu_backward", dout=(dout, x.shape))
     return dout * (x > 0)
 
 
 def silu(x: Floats) -> Floats:
-    """Weigh x by its own sigmoid: x / (1 + exp(−x)), also called Swish.
+    """SiLU, also called Swish: x · sigmoid(x) = x / (1 + exp(−x)).
 
     Args:
         x: any shape.
@@ -44,27 +46,27 @@ def silu(x: Floats) -> Floats:
         ValueError: x is no float array.
     Source: Hendrycks and Gimpel 2016, section 2; Ramachandran, Zoph and Le 2017, section 4.
     """
-    check_floats("silu", x=x)
+    check_shapes("silu", x=(x, "..."))
     return x * _sigmoid(x)
 
 
 def silu_backward(dout: Floats, x: Floats) -> Floats:
-    """The gradient of `silu`: with σ the sigmoid of x, dout · σ · (1 + x · (1 − σ))."""
-    check_floats("silu_backward", x=x)
-    check_gradient_of("silu_backward", dout, x.shape)
-    weight = _sigmoid(x)
-    return dout * weight * (1 + x * (1 - weight))
+    """Backward of SiLU: with σ the sigmoid of x, dout · σ · (1 + x · (1 − σ))."""
+    check_shapes("silu_backward", x=(x, "..."))
+    check_shapes("silu_backward", dout=(dout, x.shape))
+    sigmoid = _sigmoid(x)
+    return dout * sigmoid * (1 + x * (1 - sigmoid))
 
 
 def _sigmoid(x: Floats) -> Floats:
-    """1 / (1 + exp(−x)), by a power that never overflows."""
-    power = np.exp(-abs(x))
-    sigmoid: Floats = np.where(x < 0, power, 1) / (1 + power)
+    """Sigmoid: 1 / (1 + exp(−x)), by an exponential that never overflows."""
+    exp = np.exp(-abs(x))
+    sigmoid: Floats = np.where(x < 0, exp, 1) / (1 + exp)
     return sigmoid.astype(x.dtype, copy=False)
 
 
 def gelu(x: Floats, *, approximate: str = "none") -> Floats:
-    """Weigh x by the share of a standard normal below it: x · Φ(x).
+    """GELU, the Gaussian error linear unit: x · Φ(x), Φ the standard normal distribution.
 
     Args:
         x: any shape.
@@ -76,33 +78,36 @@ def gelu(x: Floats, *, approximate: str = "none") -> Floats:
         ValueError: x is no float array, or the approximation is unknown.
     Source: Hendrycks and Gimpel 2016, section 2.
     """
-    check_gelu("gelu", x, approximate)
-    z = wide(x)
-    share = _normal_share(z) if approximate == "none" else (1 + np.tanh(_bent(z))) / 2
-    return (z * share).astype(x.dtype, copy=False)
+    check_shapes("gelu", x=(x, "..."))
+    check_choice("gelu", "approximate", approximate, APPROXIMATIONS)
+    z = upcast(x)
+    cdf = _normal_cdf(z) if approximate == "none" else (1 + np.tanh(_tanh_argument(z))) / 2
+    return (z * cdf).astype(x.dtype, copy=False)
 
 
 def gelu_backward(dout: Floats, x: Floats, *, approximate: str = "none") -> Floats:
-    """The gradient of `gelu`: dout · (Φ(x) + x Φ′(x))."""
-    check_gelu("gelu_backward", x, approximate)
-    check_gradient_of("gelu_backward", dout, x.shape)
-    z = wide(x)
+    """Backward of GELU: dout · (Φ(x) + x Φ′(x))."""
+    check_shapes("gelu_backward", x=(x, "..."))
+    check_shapes("gelu_backward", dout=(dout, x.shape))
+    check_choice("gelu_backward", "approximate", approximate, APPROXIMATIONS)
+    z = upcast(x)
     if approximate == "none":
-        share = _normal_share(z)
+        cdf = _normal_cdf(z)
         density = np.exp(z * z * -0.5) * (1 / math.sqrt(2 * math.pi))
     else:
-        bent = np.tanh(_bent(z))
-        share = (1 + bent) / 2
-        slope = math.sqrt(2 / math.pi) * (1 + 3 * CUBIC * z * z)
-        density = (1 - bent * bent) * slope / 2
-    return (dout * (share + z * density)).astype(x.dtype, copy=False)
+        tanh = np.tanh(_tanh_argument(z))
+        cdf = (1 + tanh) / 2
+        slope = math.sqrt(2 / math.pi) * (1 + 3 * TANH_CUBIC * z * z)
+        density = (1 - tanh * tanh) * slope / 2
+    return (dout * (cdf + z * density)).astype(x.dtype, copy=False)
 
 
-CUBIC = 0.044715
+TANH_CUBIC = 0.044715
 
 
-def _bent(x: Floats) -> Floats:
-    return math.sqrt(2 / math.pi) * (x + CUBIC * x * x * x)
+def _tanh_argument(x: Floats) -> Floats:
+    """√(2/π) (x + 0.044715 x³), whose tanh stands for 2 Φ(x) − 1."""
+    return math.sqrt(2 / math.pi) * (x + TANH_CUBIC * x * x * x)
 
 
 # NumPy has no error function. For z ≥ 0 the share of a standard normal beyond z is
@@ -155,20 +160,20 @@ COEFFICIENTS = {
 BLOCK = 8192  # numbers at a time, so that they stay in the cache through all powers
 
 
-def _normal_share(x: Floats) -> Floats:
-    """Φ(x), the share of a standard normal below x, to the last digits in both tails."""
+def _normal_cdf(x: Floats) -> Floats:
+    """Φ(x), the standard normal distribution function, to the last digits in both tails."""
     *lower, highest = COEFFICIENTS["float32" if x.dtype == np.float32 else "float64"]
     flat = x.reshape(-1)
-    share = np.empty_like(flat)
+    cdf = np.empty_like(flat)
     for start in range(0, flat.size, BLOCK):
         part = flat[start : start + BLOCK]
         z = np.abs(part)
         t = 1 - 8 / (z + 4)
-        beyond = np.full_like(t, highest)
+        tail = np.full_like(t, highest)
         for coefficient in reversed(lower):
-            beyond *= t
-            beyond += coefficient
-        beyond *= np.exp(z * z * -0.5)
-        beyond /= 1 + z
-        share[start : start + BLOCK] = np.where(part < 0, beyond, 1 - beyond)
-    return share.reshape(x.shape)
+            tail *= t
+            tail += coefficient
+        tail *= np.exp(z * z * -0.5)
+        tail /= 1 + z
+        cdf[start : start + BLOCK] = np.where(part < 0, tail, 1 - tail)
+    return cdf.reshape(x.shape)

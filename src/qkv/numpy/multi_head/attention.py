@@ -1,28 +1,28 @@
-"""Attention in several heads, each of which looks for something else."""
+"""Multi-head attention: several attentions in parallel, context by one projection."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from qkv.numpy.array_types import Bools, Floats
 from qkv.numpy.attention.scaled_dot_product import (
     scaled_dot_product_attention,
     scaled_dot_product_attention_backward,
 )
-from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.checks import check_multi_head, check_shapes
 from qkv.numpy.layer import Layer
 from qkv.numpy.linear import Linear
-from qkv.numpy.masks import Bools
-from qkv.numpy.multi_head.cache import KeyValueCache
 from qkv.numpy.multi_head.heads import merge_heads, split_heads
+from qkv.numpy.multi_head.key_value_cache import KeyValueCache
 from qkv.numpy.positional import rotary, rotary_backward
-from qkv.shapes import check_gradient_of, check_multi_head, head_sizes, source_widths
+from qkv.shapes.multi_head import head_sizes, source_widths
 
 __all__ = ["MultiHeadAttention"]
 
 
 class MultiHeadAttention(Layer):
-    """Attention in n_heads parts of the width, mixed by one projection: Concat(head₁ …) W_O.
+    """Multi-head attention: Concat(head₁ …) W_O, each head in a part of the width.
 
     Args:
         d_model: width of x and of the output.
@@ -83,7 +83,7 @@ class MultiHeadAttention(Layer):
         need_weights: bool = False,
         cache: KeyValueCache | None = None,
     ) -> tuple[Floats, Floats | None]:
-        """Let each token of x, the query, attend to x itself, or to a memory, the key.
+        """Self-attention of x; or cross-attention, where a memory gives the keys.
 
         Args:
             x: (B, T, d_model), which asks.
@@ -129,7 +129,7 @@ class MultiHeadAttention(Layer):
         # Heads that share their keys get an axis of their own, along which nothing is copied.
         k, v = _shared(k, n_heads), _shared(v, n_heads)  # (B, n_kv_heads, G, S, d_k), (…, d_v)
         q, mask, bias = (_grouped(a, n_kv_heads) for a in (q, mask, bias))
-        mixed, weights = scaled_dot_product_attention(
+        context, weights = scaled_dot_product_attention(
             q,
             k,
             v,
@@ -138,8 +138,8 @@ class MultiHeadAttention(Layer):
             causal=causal,
             need_weights=need_weights or self.training,
         )  # (B, n_kv_heads, G, T, d_v), (B, n_kv_heads, G, T, S)
-        self.save(q, k, v, mask, bias, causal, weights, memory is None, value is None)
-        out = self.w_o(merge_heads(_ungrouped(mixed)))  # (B, T, d_model)
+        self.save_for_backward(q, k, v, mask, bias, causal, weights, memory is None, value is None)
+        out = self.w_o(merge_heads(_ungrouped(context)))  # (B, T, d_model)
         return out, _ungrouped(weights) if need_weights and weights is not None else None
 
     def _keys_and_values(
@@ -151,7 +151,7 @@ class MultiHeadAttention(Layer):
         start: int,
     ) -> tuple[Floats, Floats]:
         """(B, n_kv_heads, S, d_k) keys and (B, n_kv_heads, S, d_v) values, computed or cached."""
-        if cache is not None and cache.complete:
+        if cache is not None and cache.is_static:
             assert cache.keys is not None  # for the type checker
             assert cache.values is not None
             return cache.keys, cache.values
@@ -165,10 +165,10 @@ class MultiHeadAttention(Layer):
             k = rotary(k, _positions(k, start))
         if cache is None:
             return k, v
-        return cache.append(k, v) if memory is None else cache.fill(k, v)
+        return cache.append(k, v) if memory is None else cache.set_static(k, v)
 
     def backward(self, dout: Floats) -> tuple[Floats, Floats | None, Floats | None]:
-        """Push a gradient through the latest call; adds to the gradients of the projections.
+        """Backward of the latest call; adds to the gradients of the projections.
 
         Args:
             dout: (B, T, d_model) gradient with respect to the output.
@@ -178,12 +178,12 @@ class MultiHeadAttention(Layer):
         Raises:
             ValueError: dout is not shaped like the output, or no call in training mode is left.
         """
-        q, k, v, mask, bias, causal, weights, of_itself, of_one = self.saved()
+        q, k, v, mask, bias, causal, weights, self_attends, values_from_keys = self.pop_saved()
         d_model, n_heads, n_kv_heads, _, _ = self.sizes
-        check_gradient_of("MultiHeadAttention.backward", dout, (len(q), q.shape[3], d_model))
-        dmixed = split_heads(self.w_o.backward(dout), n_heads)  # (B, H, T, d_v)
+        check_shapes("MultiHeadAttention.backward", dout=(dout, (len(q), q.shape[3], d_model)))
+        dcontext = split_heads(self.w_o.backward(dout), n_heads)  # (B, H, T, d_v)
         dq, dk, dv, _ = scaled_dot_product_attention_backward(
-            _grouped(dmixed, n_kv_heads),
+            _grouped(dcontext, n_kv_heads),
             q,
             k,
             v,
@@ -201,14 +201,14 @@ class MultiHeadAttention(Layer):
         dx = self.w_q.backward(merge_heads(dq))  # (B, T, d_model)
         dmemory = self.w_k.backward(merge_heads(dk))  # (B, S, kdim)
         dvalue = self.w_v.backward(merge_heads(dv))  # (B, S, vdim)
-        if not of_one:
+        if not values_from_keys:
             return dx, dmemory, dvalue
         dmemory += dvalue
-        return (dx + dmemory, None, None) if of_itself else (dx, dmemory, None)
+        return (dx + dmemory, None, None) if self_attends else (dx, dmemory, None)
 
 
 def _positions(x: Floats, start: int) -> NDArray[np.int64]:
-    """Where the tokens of (…, T, d) stand when the first stands at `start`."""
+    """Positions of the tokens of (…, T, d) when the first has position `start`."""
     return np.arange(start, start + x.shape[-2])  # (T,)
 
 

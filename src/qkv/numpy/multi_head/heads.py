@@ -1,13 +1,14 @@
-"""From one width to several heads, and back."""
+"""Split the width into heads, and merge them again."""
 
-from qkv.numpy.attention.softmax import Floats
-from qkv.shapes import check_merge, check_split
+from qkv.numpy.array_types import Floats
+from qkv.numpy.checks import check_shapes
+from qkv.shapes.multi_head import check_heads
 
 __all__ = ["merge_heads", "split_heads"]
 
 
 def split_heads(x: Floats, n_heads: int) -> Floats:
-    """Cut the width into heads, and give the heads an axis before that of the tokens.
+    """Split the width into heads, and give the heads an axis before that of the tokens.
 
     It moves numbers and computes none, so its backward is `merge_heads(dout)`.
 
@@ -19,15 +20,16 @@ def split_heads(x: Floats, n_heads: int) -> Floats:
     Raises:
         ValueError: n_heads does not divide the width.
     """
-    check_split("split_heads", x, n_heads)
+    check_shapes("split_heads", x=(x, "... T width"))
+    check_heads("split_heads", x.shape, n_heads)
     *lead, T, width = x.shape
-    # Cut first, swap then: a direct reshape to (B, H, T, d) would mix tokens with heads.
+    # Split first, swap then: a direct reshape to (B, H, T, d) would mix tokens with heads.
     heads = x.reshape(*lead, T, n_heads, width // n_heads)  # (B, T, H, d)
     return heads.swapaxes(-3, -2)  # (B, H, T, d)
 
 
 def merge_heads(x: Floats) -> Floats:
-    """Set the heads side by side again: undo `split_heads`.
+    """Merge the heads side by side again: undo `split_heads`.
 
     It moves numbers and computes none, so its backward is `split_heads(dout, n_heads)`.
 
@@ -38,6 +40,6 @@ def merge_heads(x: Floats) -> Floats:
     Raises:
         ValueError: x has no axis of heads.
     """
-    check_merge("merge_heads", x)
+    check_shapes("merge_heads", x=(x, "... H T d"))
     *lead, H, T, d = x.shape
     return x.swapaxes(-3, -2).reshape(*lead, T, H * d)  # (B, T, H · d)

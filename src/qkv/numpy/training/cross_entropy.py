@@ -1,25 +1,22 @@
-"""The loss: how improbable the model held the word that came."""
+"""Cross-entropy with label smoothing, class weights and logit softcapping, and its backward."""
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from qkv.numpy.array_types import Bools, Floats, Ints
 from qkv.numpy.attention.log_softmax import log_softmax
-from qkv.numpy.attention.softmax import Floats, softmax
-from qkv.shapes import (
-    check_counted,
-    check_gradient_of,
+from qkv.numpy.attention.softmax import softmax
+from qkv.numpy.checks import check_shapes
+from qkv.shapes.training import (
     check_loss_gradient,
+    check_loss_options,
     check_target,
-    check_targets,
-    check_total,
+    check_target_count,
+    check_total_weight,
 )
 
 __all__ = ["cross_entropy", "cross_entropy_backward"]
-
-Ints = NDArray[np.integer[Any]]
-Bools = NDArray[np.bool_]
 
 
 def cross_entropy(
@@ -32,48 +29,49 @@ def cross_entropy(
     reduction: str = "mean",
     softcap: float | None = None,
 ) -> "np.floating[Any] | Floats":
-    """Cross-entropy of the targets that count: −Σ q log softmax(logits), and the mean of these.
+    """Cross-entropy with label smoothing: −Σ q log softmax(logits), and the mean of these.
 
-    q puts 1 − ε on the target and spreads ε over all V words, the target among them: ε / V each.
+    q puts 1 − ε on the target and spreads ε over all V classes, the target among them: ε / V each.
     With class weights w it is −Σ q w log softmax(logits), and the average that of w[targets]:
     Σ loss / Σ w[targets].
 
     Args:
         logits: (..., V) scores before softmax.
-        targets: (...) the words that came, integers in [0, V).
+        targets: (...) classes, such as the ids of the next tokens, integers in [0, V).
         label_smoothing: ε in [0, 1].
         ignore_index: targets of this value, such as padding, do not count; None counts all.
-        weight: (V,) class weights, one for each word; None is 1 for all.
+        weight: (V,) class weights; None is 1 for all.
         reduction: "mean"; "sum"; or "none", the loss of each target, 0 where it does not count.
-        softcap: cap the logits softly, softcap · tanh(logits / softcap); None leaves them.
+        softcap: logit softcapping, softcap · tanh(logits / softcap); None leaves them.
     Returns:
         One number, or (...) with "none", of the dtype of the logits.
     Raises:
-        ValueError: shapes do not fit, a target is no word (its place is named), or none counts, so
+        ValueError: shapes do not fit, a target is no class (its place is named), or none counts, so
             that there is no mean.
     Source: Szegedy et al. 2016, section 7, in PyTorch's convention of ε / V; softcap: Gemma Team
         2024, section 2.
     """
     call = "cross_entropy"
-    check_targets(call, logits, targets, label_smoothing, weight, reduction, softcap)
-    counted = _counted(call, logits, targets, ignore_index)
-    total = _total(call, targets, counted, ignore_index, weight) if reduction == "mean" else 1.0
+    check_shapes(
+        call, logits=(logits, "... V+"), targets=(targets, "int ..."), weight=(weight, "V")
+    )
+    check_loss_options(call, label_smoothing, reduction, softcap)
+    rows = _counted_rows(call, logits, targets, ignore_index, weight, reduction, softcap)
+    counted, capped, classes, divisor = rows
     label_smoothing = float(label_smoothing)
-    softcap = None if softcap is None else float(softcap)
-    rows, words = logits[counted], targets[counted]  # (N, V), (N,): what is ignored may be anything
-    log = log_softmax(_capped(rows, softcap))  # (N, V)
-    loss = -(1 - label_smoothing) * log[np.arange(len(words)), words]  # (N,)
+    log_probs = log_softmax(capped)  # (N, V)
+    loss = -(1 - label_smoothing) * log_probs[np.arange(len(classes)), classes]  # (N,)
     if weight is not None:
-        loss *= weight[words]
+        loss *= weight[classes]
     if label_smoothing:  # a score of −∞ would make 0 · ∞ of it
-        spread = log.mean(-1) if weight is None else (log * weight).mean(-1)  # (N,)
-        loss -= label_smoothing * spread
+        of_all = log_probs.mean(-1) if weight is None else (log_probs * weight).mean(-1)  # (N,)
+        loss -= label_smoothing * of_all
     if reduction != "none":
-        one: np.floating[Any] = loss.sum() / total
-        return one
-    every = np.zeros(targets.shape, logits.dtype)  # (...)
-    every[counted] = loss
-    return every
+        reduced: np.floating[Any] = loss.sum() / divisor
+        return reduced
+    losses = np.zeros(targets.shape, logits.dtype)  # (...)
+    losses[counted] = loss
+    return losses
 
 
 def cross_entropy_backward(
@@ -87,7 +85,7 @@ def cross_entropy_backward(
     reduction: str = "mean",
     softcap: float | None = None,
 ) -> Floats:
-    """Push a gradient through the loss: (softmax(logits) − q) / N, and zero where nothing counts.
+    """Backward of cross-entropy: (softmax(logits) − q) / N, and zero where nothing counts.
 
     With class weights w it is (softmax(logits) · Σ q w − q w) / Σ w[targets].
 
@@ -102,60 +100,69 @@ def cross_entropy_backward(
         ValueError: as the forward, or dout is not shaped like the loss.
     """
     call = "cross_entropy_backward"
-    check_targets(call, logits, targets, label_smoothing, weight, reduction, softcap)
-    counted = _counted(call, logits, targets, ignore_index)
-    total = _total(call, targets, counted, ignore_index, weight) if reduction == "mean" else 1.0
+    check_shapes(
+        call, logits=(logits, "... V+"), targets=(targets, "int ..."), weight=(weight, "V")
+    )
+    check_loss_options(call, label_smoothing, reduction, softcap)
+    rows = _counted_rows(call, logits, targets, ignore_index, weight, reduction, softcap)
+    counted, capped, classes, divisor = rows
+    N, V = capped.shape
     label_smoothing = float(label_smoothing)
-    softcap = None if softcap is None else float(softcap)
-    rows, words = logits[counted], targets[counted]  # (N, V), (N,)
-    N, V = rows.shape
-    capped = _capped(rows, softcap)
-    target = (1 - label_smoothing) * (1 if weight is None else weight[words])  # (N,) or a number
-    others = label_smoothing / V * (1 if weight is None else weight)  # (V,) or a number
+    on_target = (1 - label_smoothing) * (1 if weight is None else weight[classes])  # (N,) or number
+    on_each = label_smoothing / V * (1 if weight is None else weight)  # (V,) or a number
     drows = softmax(capped)  # (N, V)
     if weight is not None:
-        drows *= (target + others.sum())[:, None]
-    drows -= others
-    drows[np.arange(N), words] -= target
+        drows *= (on_target + on_each.sum())[:, None]
+    drows -= on_each
+    drows[np.arange(N), classes] -= on_target
     if softcap is not None:
-        drows *= 1 - (capped / softcap) ** 2
+        drows *= 1 - (capped / float(softcap)) ** 2
     if reduction == "none":
-        check_gradient_of(call, np.asarray(dout), targets.shape)
+        check_shapes(call, dout=(np.asarray(dout), targets.shape))
         drows *= np.asarray(dout)[counted][:, None]
     else:
         check_loss_gradient(call, dout)
-        drows *= float(dout) / total
+        drows *= float(dout) / divisor
     dlogits = np.zeros(logits.shape, logits.dtype)  # (..., V)
     dlogits[counted] = drows
     return dlogits
 
 
-def _capped(rows: Floats, softcap: float | None) -> Floats:
-    """Logits that go no further than ±softcap."""
-    return rows if softcap is None else float(softcap) * np.tanh(rows / float(softcap))
+def _counted_rows(
+    call: str,
+    logits: Floats,
+    targets: Ints,
+    ignore_index: int | None,
+    weight: Floats | None,
+    reduction: str,
+    softcap: float | None,
+) -> tuple[Bools, Floats, Ints, float]:
+    """What forward and backward start from: the targets that count, and their softcapped logits.
+
+    Returns:
+        counted (...), where a target counts; their logits (N, V) and classes (N,), since what is
+        ignored may be anything; and what the sum of their losses is divided by.
+    """
+    counted = _counted(call, targets, logits.shape[-1], ignore_index)  # (...)
+    capped, classes = logits[counted], targets[counted]  # (N, V), (N,)
+    if softcap is not None:
+        capped = float(softcap) * np.tanh(capped / float(softcap))  # (N, V)
+    if reduction != "mean":
+        return counted, capped, classes, 1.0
+    check_target_count(call, len(classes), targets, ignore_index)
+    divisor = len(classes) if weight is None else float(weight[classes].sum())
+    if weight is not None:
+        check_total_weight(call, divisor)
+    return counted, capped, classes, divisor
 
 
-def _total(
-    call: str, targets: Ints, counted: Bools, ignore_index: int | None, weight: Floats | None
-) -> float:
-    """What the sum of all losses is divided by for their mean."""
-    N = int(counted.sum())
-    check_counted(call, N, targets, ignore_index)
-    if weight is None:
-        return N
-    total = float(weight[targets[counted]].sum())
-    check_total(call, total)
-    return total
-
-
-def _counted(call: str, logits: Floats, targets: Ints, ignore_index: int | None) -> Bools:
-    """Where a target counts, (...); refuses what is no word."""
-    V = logits.shape[-1]
+def _counted(call: str, targets: Ints, V: int, ignore_index: int | None) -> Bools:
+    """Where a target counts, (...); refuses what is no class."""
     counted = np.ones(targets.shape, bool)
     if ignore_index is not None:
         counted = np.asarray(targets != ignore_index)
-    wrong = np.argwhere(counted & ((targets < 0) | (targets >= V)))
-    if len(wrong):
-        at = tuple(map(int, wrong[0]))
-        check_target(call, int(targets[at]), at, V)
+    outside = np.argwhere(counted & ((targets < 0) | (targets >= V)))
+    if len(outside):
+        place = tuple(map(int, outside[0]))
+        check_target(call, int(targets[place]), place, V)
     return counted

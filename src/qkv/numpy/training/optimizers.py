@@ -1,21 +1,24 @@
-"""Adam: steps as long as the gradient has been steady, for every parameter its own."""
+"""Optimizers: Adam and AdamW."""
 
 import math
 from collections.abc import Mapping
 
 import numpy as np
 
-from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.array_types import Floats
+from qkv.numpy.checks import check_shapes
 from qkv.numpy.layer import Layer
-from qkv.shapes import check_number, check_optimizer, check_state
+from qkv.shapes import check_range, check_state_dict
+from qkv.shapes.training import check_optimizer
 
 __all__ = ["Adam", "AdamW"]
 
 
 class Adam:
-    """Step along the mean gradient m over the root of its mean square v: p −= lr · m̂ / (√v̂ + ε).
+    """Adam, gradient descent with adaptive moments: p −= lr · m̂ / (√v̂ + ε).
 
-    Both means forget at the rates β₁ and β₂, and begin at zero: m̂ = m / (1 − β₁ᵗ) sets that right.
+    The moving averages m of the gradient and v of its square forget at the rates β₁ and β₂, and
+    begin at zero: m̂ = m / (1 − β₁ᵗ) corrects that bias.
 
     Args:
         layer: whose parameters move along their gradients; one that two places share moves once,
@@ -42,22 +45,22 @@ class Adam:
         self.lr, self.eps, self.weight_decay = float(lr), float(eps), float(weight_decay)
         self.betas = float(betas[0]), float(betas[1])
         self.steps = 0
-        self.taken = {name: 0 for name, _ in layer.named_parameters()}  # steps of each
+        self.steps_of = {name: 0 for name, _ in layer.named_parameters()}
         self.m = {name: np.zeros_like(value) for name, value in layer.named_parameters()}
         self.v = {name: np.zeros_like(value) for name, value in layer.named_parameters()}
 
     def decay(self, parameter: Floats, gradient: Floats, lr: float) -> Floats:
-        """Let the weights shrink; returns the gradient to step along."""
+        """Apply weight decay; returns the gradient to step along."""
         return gradient + self.weight_decay * parameter if self.weight_decay else gradient
 
     def step(self, lr: float | None = None) -> None:
-        """Move every parameter that is not frozen once, in place; the gradients stay.
+        """Update every parameter that is not frozen, in place; the gradients stay.
 
         Args:
-            lr: of this step alone, such as `noam_rate` gives; None is the one of the start.
+            lr: of this step alone, such as `noam_schedule` gives; None is the one of the start.
         """
         lr = self.lr if lr is None else lr
-        check_number(f"{type(self).__name__}.step", "lr", lr)
+        check_range(f"{type(self).__name__}.step", "a number of at least 0", lr=lr)
         lr = float(lr)
         self.steps += 1
         beta1, beta2 = self.betas
@@ -65,8 +68,9 @@ class Adam:
         for name, parameter in self.layer.named_parameters():
             if name not in gradients:
                 continue
-            self.taken[name] += 1
-            unbias1, unbias2 = 1 - beta1 ** self.taken[name], 1 - beta2 ** self.taken[name]
+            self.steps_of[name] += 1
+            t = self.steps_of[name]
+            correction1, correction2 = 1 - beta1**t, 1 - beta2**t
             gradient = self.decay(parameter, gradients[name], lr)
             m, v = self.m[name], self.v[name]
             m *= beta1
@@ -74,49 +78,53 @@ class Adam:
             v *= beta2
             v += (1 - beta2) * gradient * gradient
             root = np.sqrt(v)
-            root /= math.sqrt(unbias2)
+            root /= math.sqrt(correction2)
             root += self.eps
-            parameter -= (lr / unbias1) * m / root
+            parameter -= (lr / correction1) * m / root
 
     def state_dict(self) -> dict[str, Floats]:
-        """Copies of "step", "m.NAME" and "v.NAME": with the parameters, all that goes on needs.
+        """Copies of "step", "m.NAME" and "v.NAME": all that resuming needs beside the parameters.
 
         One that was frozen for a while has a "step.NAME" of its own.
         """
         state: dict[str, Floats] = {"step": np.array(float(self.steps))}
-        for short, means in (("m", self.m), ("v", self.v)):
-            state |= {f"{short}.{name}": value.copy() for name, value in means.items()}
-        late = {name: taken for name, taken in self.taken.items() if taken != self.steps}
-        return state | {f"step.{name}": np.array(float(taken)) for name, taken in late.items()}
+        for moment, averages in (("m", self.m), ("v", self.v)):
+            state |= {f"{moment}.{name}": value.copy() for name, value in averages.items()}
+        for name, steps in self.steps_of.items():
+            if steps != self.steps:
+                state[f"step.{name}"] = np.array(float(steps))
+        return state
 
     def load_state_dict(self, state: Mapping[str, Floats]) -> None:
-        """Go on where another of the same parameters stopped.
+        """Resume where another optimizer of the same parameters stopped.
 
         Raises:
             ValueError: something is missing, unknown, or of another shape; it is named.
         """
-        check_state(
-            f"{type(self).__name__}.load_state_dict",
-            self._always(self.state_dict()),
-            self._always(state),
+        call = f"{type(self).__name__}.load_state_dict"
+        check_shapes.check_library(call, "state", state.values())
+        check_state_dict(
+            call,
+            self._required_shapes(self.state_dict()),
+            self._required_shapes(state),
         )
         self.steps = int(state["step"])
-        self.taken = {name: int(state.get(f"step.{name}", self.steps)) for name in self.taken}
-        for short, means in (("m", self.m), ("v", self.v)):
-            for name, value in means.items():
-                value[...] = state[f"{short}.{name}"]
+        self.steps_of = {name: int(state.get(f"step.{name}", self.steps)) for name in self.steps_of}
+        for moment, averages in (("m", self.m), ("v", self.v)):
+            for name, value in averages.items():
+                value[...] = state[f"{moment}.{name}"]
 
-    def _always(self, state: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
-        """The shapes of what stands in every state: all but a "step.NAME"."""
+    def _required_shapes(self, state: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
+        """Shapes of the entries that every state has: all but "step.NAME"."""
         return {
             name: tuple(value.shape)
             for name, value in state.items()
-            if name.removeprefix("step.") not in self.taken
+            if name.removeprefix("step.") not in self.steps_of
         }
 
 
 class AdamW(Adam):
-    """Adam whose weights shrink beside the step, not through it: first p −= lr · λ · p.
+    """Adam with decoupled weight decay: first p −= lr · λ · p, then the step.
 
     Args:
         layer, lr, betas, eps: as for Adam.

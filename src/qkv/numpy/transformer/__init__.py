@@ -1,9 +1,9 @@
-"""The whole Transformer: layers, stacks, both kinds of model, and decoding token by token."""
+"""Transformer: layers, stacks, encoder-decoder and decoder-only models, decoding with caches."""
 
 from qkv.numpy.transformer.decoder import Decoder
 from qkv.numpy.transformer.decoder_layer import DecoderLayer
 from qkv.numpy.transformer.decoder_only import DecoderOnly
-from qkv.numpy.transformer.decoding import DecodingState
+from qkv.numpy.transformer.decoding_state import DecodingState
 from qkv.numpy.transformer.encoder import Encoder
 from qkv.numpy.transformer.encoder_decoder import Transformer
 from qkv.numpy.transformer.encoder_layer import EncoderLayer

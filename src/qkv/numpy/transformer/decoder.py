@@ -1,21 +1,20 @@
-"""The decoder: N layers, one after the other."""
+"""Decoder: a stack of decoder layers."""
 
 from collections.abc import Sequence
 
 from qkv.numpy.add_norm import LayerNorm, RMSNorm
-from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.array_types import Bools, Floats
 from qkv.numpy.layer import Layer
-from qkv.numpy.masks import Bools
-from qkv.numpy.transformer.caches import LayerCaches
+from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
+from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
 from qkv.numpy.transformer.decoder_layer import DecoderLayer
-from qkv.numpy.transformer.weights import Weights, empty, gather
-from qkv.shapes import check_stack
+from qkv.shapes.transformer import check_layers
 
 __all__ = ["Decoder"]
 
 
 class Decoder(Layer):
-    """A stack of layers and, where each ends in a sum, one more norm.
+    """Decoder: a stack of layers and, in pre-norm models, a final norm.
 
     Args:
         layers: from the first to the last.
@@ -28,7 +27,7 @@ class Decoder(Layer):
         self, layers: Sequence[DecoderLayer], norm: LayerNorm | RMSNorm | None = None
     ) -> None:
         super().__init__()
-        check_stack("Decoder", layers, DecoderLayer)
+        check_layers("Decoder", layers, DecoderLayer)
         self.layers = list(layers)
         self.norm = norm
 
@@ -40,26 +39,26 @@ class Decoder(Layer):
         mask: Bools | None = None,
         memory_mask: Bools | None = None,
         bias: Floats | None = None,
-        weights: Weights | None = None,
-        caches: Sequence[LayerCaches] | None = None,
+        attention_maps: AttentionMaps | None = None,
+        caches: Sequence[DecoderLayerCache] | None = None,
     ) -> Floats:
         """x: (B, T, d_model), memory: (B, S, d_model) or None -> shaped like x.
 
-        Each layer takes the masks and the bias, and puts its weights under a name of its own, such
-        as "layers.0.cross_attention"; `caches` holds those of each.
+        Each layer takes the masks and the bias, and adds its attention maps under names of its own,
+        such as "layers.0.cross_attention"; `caches` holds those of each.
         """
         for i, layer in enumerate(self.layers):
-            own = empty(weights)
+            layer_maps = empty_maps(attention_maps)
             x = layer(
                 x,
                 memory,
                 mask=mask,
                 memory_mask=memory_mask,
                 bias=bias,
-                weights=own,
-                caches=None if caches is None else caches[i],
+                attention_maps=layer_maps,
+                cache=None if caches is None else caches[i],
             )
-            gather(weights, f"layers.{i}", own)
+            add_maps(attention_maps, f"layers.{i}", layer_maps)
         return x if self.norm is None else self.norm(x)
 
     def backward(self, dout: Floats) -> tuple[Floats, Floats | None]:
@@ -68,9 +67,9 @@ class Decoder(Layer):
             dout = self.norm.backward(dout)
         dmemory = None
         for layer in reversed(self.layers):
-            dout, of_layer = layer.backward(dout)
+            dout, layer_dmemory = layer.backward(dout)
             if dmemory is None:
-                dmemory = of_layer
-            elif of_layer is not None:
-                dmemory += of_layer
+                dmemory = layer_dmemory
+            elif layer_dmemory is not None:
+                dmemory += layer_dmemory
         return dout, dmemory

@@ -1,23 +1,23 @@
-"""A layer of the decoder: every token looks back, then at the source, then thinks."""
+"""Decoder layer: causal self-attention, cross-attention, feed-forward."""
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from qkv.numpy.add_norm import AddNorm
-from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.array_types import Bools, Floats
 from qkv.numpy.feed_forward import FeedForward
 from qkv.numpy.layer import Layer
-from qkv.numpy.masks import Bools
 from qkv.numpy.multi_head import MultiHeadAttention
-from qkv.numpy.transformer.caches import LayerCaches
-from qkv.numpy.transformer.weights import Weights, gather
-from qkv.shapes import check_caches, check_flags, check_memory
+from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps
+from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
+from qkv.shapes import check_bool
+from qkv.shapes.transformer import check_caches, check_memory
 
 __all__ = ["DecoderLayer"]
 
 
 class DecoderLayer(Layer):
-    """Causal self-attention, attention to a memory, and the feed-forward part, each in Add & Norm.
+    """Decoder layer: causal self-attention, cross-attention, feed-forward, each in Add & Norm.
 
     Args:
         d_model, n_heads, d_ff: widths and number of heads.
@@ -25,7 +25,7 @@ class DecoderLayer(Layer):
             of attention and the inside of the feed-forward part have none, as in the paper.
         activation: "relu", "gelu", "gelu_tanh" or "swiglu".
         norm: "layer" or "rms".
-        placement: "post" or "pre".
+        norm_placement: "post" or "pre".
         bias: in the projections of attention.
         cross_attention: False leaves out the attention to a memory, as models of one text do.
         d_k, d_v, n_kv_heads: as `MultiHeadAttention` takes them, for both attentions.
@@ -49,7 +49,7 @@ class DecoderLayer(Layer):
         dropout: float = 0.0,
         activation: str = "relu",
         norm: str = "layer",
-        placement: str = "post",
+        norm_placement: str = "post",
         bias: bool = True,
         cross_attention: bool = True,
         *,
@@ -65,25 +65,25 @@ class DecoderLayer(Layer):
         dtype: DTypeLike = np.float32,
     ) -> None:
         super().__init__()
-        check_flags("DecoderLayer", causal=causal)
+        check_bool("DecoderLayer", causal=causal)
         self.causal = causal
         rng = rng or np.random.default_rng()
-        around = d_model, placement, dropout, norm, norm_eps, norm_bias
-        heads = d_model, n_heads, d_k, d_v, bias
+        add_norm_options = d_model, norm_placement, dropout, norm, norm_eps, norm_bias
+        attention_options = d_model, n_heads, d_k, d_v, bias
         self.self_attention = MultiHeadAttention(
-            *heads, n_kv_heads=n_kv_heads, rotary=rotary, rng=rng, dtype=dtype
+            *attention_options, n_kv_heads=n_kv_heads, rotary=rotary, rng=rng, dtype=dtype
         )
-        self.self_attention_add_norm = AddNorm(*around, rng=rng, dtype=dtype)
+        self.self_attention_add_norm = AddNorm(*add_norm_options, rng=rng, dtype=dtype)
         self.cross_attention: MultiHeadAttention | None = None
         if cross_attention:
             self.cross_attention = MultiHeadAttention(
-                *heads, n_kv_heads=n_kv_heads, rng=rng, dtype=dtype
+                *attention_options, n_kv_heads=n_kv_heads, rng=rng, dtype=dtype
             )
-            self.cross_attention_add_norm = AddNorm(*around, rng=rng, dtype=dtype)
+            self.cross_attention_add_norm = AddNorm(*add_norm_options, rng=rng, dtype=dtype)
         self.feed_forward = FeedForward(
             d_model, d_ff, activation, feed_forward_bias, rng=rng, dtype=dtype
         )
-        self.feed_forward_add_norm = AddNorm(*around, rng=rng, dtype=dtype)
+        self.feed_forward_add_norm = AddNorm(*add_norm_options, rng=rng, dtype=dtype)
 
     def __call__(
         self,
@@ -93,10 +93,10 @@ class DecoderLayer(Layer):
         mask: Bools | None = None,
         memory_mask: Bools | None = None,
         bias: Floats | None = None,
-        weights: Weights | None = None,
-        caches: LayerCaches | None = None,
+        attention_maps: AttentionMaps | None = None,
+        cache: DecoderLayerCache | None = None,
     ) -> Floats:
-        """Let the tokens of a text look back, and at another text.
+        """Causal self-attention, cross-attention to the memory, then feed-forward.
 
         Args:
             x: (B, T, d_model).
@@ -104,47 +104,52 @@ class DecoderLayer(Layer):
             mask: bool, broadcast to (B, H, T, T); True = may attend, if causality allows it.
             memory_mask: bool, broadcast to (B, H, T, S); True = may attend.
             bias: float, broadcast to (B, H, T, T); added to the scores of self-attention.
-            weights: a dict to put "self_attention", (B, H, T, T), and "cross_attention",
+            attention_maps: a dict to put "self_attention", (B, H, T, T), and "cross_attention",
                 (B, H, T, S), into.
-            caches: what the tokens before x have left; in eval mode. The last axis of mask and bias
+            cache: what the tokens before x have left; in eval mode. The last axis of mask and bias
                 then counts those tokens too.
         Returns:
             (B, T, d_model).
         Raises:
-            ValueError: memory is missing, or there is nothing to attend to it; or there are caches
+            ValueError: memory is missing, or there is nothing to attend to it; or there is a cache
                 and the layer is not causal.
         """
         check_memory("DecoderLayer", self.cross_attention is not None, memory)
-        check_caches("DecoderLayer", self.causal, caches)
-        needed = weights is not None
+        check_caches("DecoderLayer", self.causal, cache)
+        need_weights = attention_maps is not None
 
-        def look_back(x: Floats) -> Floats:
-            cache = None if caches is None else caches.self_attention
-            out, seen = self.self_attention(
-                x, mask=mask, bias=bias, causal=self.causal, need_weights=needed, cache=cache
+        def attend_to_self(x: Floats) -> Floats:
+            kv_cache = None if cache is None else cache.self_attention
+            out, weights = self.self_attention(
+                x,
+                mask=mask,
+                bias=bias,
+                causal=self.causal,
+                need_weights=need_weights,
+                cache=kv_cache,
             )
-            gather(weights, "self_attention", seen)
+            add_maps(attention_maps, "self_attention", weights)
             return out
 
-        def look_across(x: Floats) -> Floats:
+        def attend_to_memory(x: Floats) -> Floats:
             assert self.cross_attention is not None  # for the type checker
-            cache = None if caches is None else caches.cross_attention
-            out, seen = self.cross_attention(
-                x, memory, mask=memory_mask, need_weights=needed, cache=cache
+            kv_cache = None if cache is None else cache.cross_attention
+            out, weights = self.cross_attention(
+                x, memory, mask=memory_mask, need_weights=need_weights, cache=kv_cache
             )
-            gather(weights, "cross_attention", seen)
+            add_maps(attention_maps, "cross_attention", weights)
             return out
 
-        x = self.self_attention_add_norm(x, look_back)  # (B, T, d_model)
+        x = self.self_attention_add_norm(x, attend_to_self)  # (B, T, d_model)
         if self.cross_attention is not None:
-            x = self.cross_attention_add_norm(x, look_across)
+            x = self.cross_attention_add_norm(x, attend_to_memory)
         return self.feed_forward_add_norm(x, self.feed_forward)
 
     def backward(self, dout: Floats) -> tuple[Floats, Floats | None]:
         """dout: (B, T, d_model) -> dx, and dmemory or None; adds to all parameters' gradients."""
         dmemory = None
 
-        def across(dout: Floats) -> Floats:
+        def cross_attention_backward(dout: Floats) -> Floats:
             nonlocal dmemory
             assert self.cross_attention is not None  # for the type checker
             dx, dmemory, _ = self.cross_attention.backward(dout)
@@ -152,7 +157,7 @@ class DecoderLayer(Layer):
 
         dout = self.feed_forward_add_norm.backward(dout, self.feed_forward.backward)
         if self.cross_attention is not None:
-            dout = self.cross_attention_add_norm.backward(dout, across)
+            dout = self.cross_attention_add_norm.backward(dout, cross_attention_backward)
         dx = self.self_attention_add_norm.backward(
             dout, lambda dout: self.self_attention.backward(dout)[0]
         )

@@ -1,4 +1,4 @@
-"""A decoder that stands alone: it goes on with a text."""
+"""Decoder-only Transformer: a language model of one text, as GPT is."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,22 +7,23 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from qkv.config import TransformerConfig
-from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.array_types import Bools, Floats, Ints
+from qkv.numpy.checks import check_shapes
 from qkv.numpy.layer import Layer
-from qkv.numpy.masks import Bools, combine_masks, padding_mask
-from qkv.numpy.positional import Ints
+from qkv.numpy.masks import combine_masks, padding_mask
+from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
 from qkv.numpy.transformer.build import make_decoder, make_embedding, make_output
-from qkv.numpy.transformer.caches import LayerCaches
-from qkv.numpy.transformer.decoding import DecodingState
-from qkv.numpy.transformer.inputs import Inputs
-from qkv.numpy.transformer.weights import Weights, empty, gather
-from qkv.shapes import check_decoder_only, check_start, check_text
+from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
+from qkv.numpy.transformer.decoding_state import DecodingState
+from qkv.numpy.transformer.output_projection import OutputProjection, output_projection
+from qkv.numpy.transformer.positional_encoding import PositionalEncoding
+from qkv.shapes.transformer import check_decoder_only_config, check_decoding_mode
 
 __all__ = ["DecoderOnly"]
 
 
 class DecoderOnly(Layer):
-    """From the beginning of a text to scores for each next token, as in GPT.
+    """Decoder-only Transformer: from a text to logits of each next token, as in GPT.
 
     Args:
         config: sizes and choices; n_layers counts the decoder's, and "target" and "all" tie the
@@ -42,57 +43,86 @@ class DecoderOnly(Layer):
         dtype: DTypeLike = np.float32,
     ) -> None:
         super().__init__()
-        check_decoder_only("DecoderOnly", config)
+        check_decoder_only_config("DecoderOnly", config)
         self.config = config
-        own: dict[str, Any] = {"rng": rng or np.random.default_rng(), "dtype": dtype}
-        self.embedding = make_embedding(config, config.vocab_size, **own)
-        self.inputs = Inputs(config, **own)
-        self.decoder = make_decoder(config, config.n_layers, False, **own)
-        self.output = make_output(config, self.embedding, **own)
+        factory_kwargs: dict[str, Any] = {"rng": rng or np.random.default_rng(), "dtype": dtype}
+        self.embedding = make_embedding(config, config.vocab_size, **factory_kwargs)
+        self.inputs = PositionalEncoding(config, **factory_kwargs)
+        self.decoder = make_decoder(config, config.n_layers, False, **factory_kwargs)
+        self.output = make_output(config, self.embedding, **factory_kwargs)
 
     def __call__(
         self,
         ids: Ints,
         *,
         mask: Bools | None = None,
-        weights: Weights | None = None,
-        caches: Sequence[LayerCaches] | None = None,
+        attention_maps: AttentionMaps | None = None,
+        caches: Sequence[DecoderLayerCache] | None = None,
         last: bool = False,
     ) -> Floats:
-        """Score each next token, all of them at once.
+        """Logits of each next token, all of them at once.
 
         Args:
             ids: (B, T) token ids, padded at the end: what comes later is seen by no word. Where the
                 configuration lets it be seen, padding is hidden.
             mask: bool, broadcast to (B, H, T, T); besides that none looks ahead.
-            weights: a dict to put the weights of each head into, under the name of its attention,
-                such as "decoder.layers.0.self_attention": (B, H, T, T).
-            caches: what each layer has kept of the tokens before; `start` makes them.
+            attention_maps: a dict to put the weights of each head into, under the name of its
+                attention, such as "decoder.layers.0.self_attention": (B, H, T, T).
+            caches: what each layer has kept of the tokens before; `start_decoding` makes them.
             last: score only what comes after the last token.
         Returns:
             (B, T, V) logits, or (B, 1, V) of the last; those at t are about the token at t + 1.
         Raises:
             ValueError: ids or mask do not fit; an id that is no token is named with its place.
         """
-        check_text("DecoderOnly", "ids", ids)
+        x = self.hidden_states(
+            ids, mask=mask, attention_maps=attention_maps, caches=caches
+        )  # (B, T, d_model)
+        return self.output(x[:, -1:] if last else x)  # (B, T, V)
+
+    def hidden_states(
+        self,
+        ids: Ints,
+        *,
+        mask: Bools | None = None,
+        attention_maps: AttentionMaps | None = None,
+        caches: Sequence[DecoderLayerCache] | None = None,
+    ) -> Floats:
+        """The last hidden states (B, T, d_model), which `output` makes logits of.
+
+        Args:
+            ids, mask, attention_maps, caches: as for the whole model.
+        Raises:
+            ValueError: ids or mask do not fit; an id that is no token is named with its place.
+        """
+        check_shapes("DecoderOnly", ids=(ids, "int B+ T+"))
         if not self.config.causal and self.config.pad_id is not None:
             mask = combine_masks(padding_mask(ids, self.config.pad_id), mask)
-        own, past = empty(weights), 0 if caches is None else caches[0].self_attention.length
-        x, bias = self.inputs(self.embedding(ids), past)  # (B, T, d_model)
-        x = self.decoder(x, mask=mask, bias=bias, weights=own, caches=caches)
-        gather(weights, "decoder", own)
-        return self.output(x[:, -1:] if last else x)  # (B, T, V)
+        part_maps = empty_maps(attention_maps)
+        cached = 0 if caches is None else caches[0].self_attention.length
+        x, bias = self.inputs(self.embedding(ids), cached)  # (B, T, d_model)
+        x = self.decoder(x, mask=mask, bias=bias, attention_maps=part_maps, caches=caches)
+        add_maps(attention_maps, "decoder", part_maps)
+        return x
 
     def backward(self, dlogits: Floats) -> None:
         """dlogits: (B, T, V); adds to the gradients of all parameters."""
-        dx, _ = self.decoder.backward(self.output.backward(dlogits))
+        self.hidden_states_backward(self.output.backward(dlogits))
+
+    def hidden_states_backward(self, dout: Floats) -> None:
+        """dout: (B, T, d_model); adds to the gradients of all parameters but the output's."""
+        dx, _ = self.decoder.backward(dout)
         self.embedding.backward(self.inputs.backward(dx))
 
-    def start(self) -> DecodingState:
-        """Be ready to write token by token.
+    def output_projection(self) -> OutputProjection:
+        """Weight (d_model, V) and bias (V,) that make logits of hidden states: x weight + bias."""
+        return output_projection(self.output)
+
+    def start_decoding(self) -> DecodingState:
+        """Start decoding: a state that writes token by token, with empty caches.
 
         Raises:
             ValueError: the model is in training mode, or not causal.
         """
-        check_start("DecoderOnly.start", self.training, self.config.causal)
+        check_decoding_mode("DecoderOnly.start_decoding", self.training, self.config.causal)
         return DecodingState(self, len(self.decoder.layers))

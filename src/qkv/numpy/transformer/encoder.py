@@ -1,20 +1,19 @@
-"""The encoder: N layers, one after the other."""
+"""Encoder: a stack of encoder layers."""
 
 from collections.abc import Sequence
 
 from qkv.numpy.add_norm import LayerNorm, RMSNorm
-from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.array_types import Bools, Floats
 from qkv.numpy.layer import Layer
-from qkv.numpy.masks import Bools
+from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
 from qkv.numpy.transformer.encoder_layer import EncoderLayer
-from qkv.numpy.transformer.weights import Weights, empty, gather
-from qkv.shapes import check_stack
+from qkv.shapes.transformer import check_layers
 
 __all__ = ["Encoder"]
 
 
 class Encoder(Layer):
-    """A stack of layers and, where each ends in a sum, one more norm.
+    """Encoder: a stack of layers and, in pre-norm models, a final norm.
 
     Args:
         layers: from the first to the last.
@@ -27,7 +26,7 @@ class Encoder(Layer):
         self, layers: Sequence[EncoderLayer], norm: LayerNorm | RMSNorm | None = None
     ) -> None:
         super().__init__()
-        check_stack("Encoder", layers, EncoderLayer)
+        check_layers("Encoder", layers, EncoderLayer)
         self.layers = list(layers)
         self.norm = norm
 
@@ -37,17 +36,17 @@ class Encoder(Layer):
         *,
         mask: Bools | None = None,
         bias: Floats | None = None,
-        weights: Weights | None = None,
+        attention_maps: AttentionMaps | None = None,
     ) -> Floats:
         """x: (B, S, d_model) -> the same shape.
 
-        Each layer takes mask and bias, and puts its weights under a name of its own, such as
+        Each layer takes mask and bias, and adds its attention map under a name of its own, such as
         "layers.0.self_attention".
         """
         for i, layer in enumerate(self.layers):
-            own = empty(weights)
-            x = layer(x, mask=mask, bias=bias, weights=own)
-            gather(weights, f"layers.{i}", own)
+            layer_maps = empty_maps(attention_maps)
+            x = layer(x, mask=mask, bias=bias, attention_maps=layer_maps)
+            add_maps(attention_maps, f"layers.{i}", layer_maps)
         return x if self.norm is None else self.norm(x)
 
     def backward(self, dout: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""The Transformer of the paper: an encoder reads, a decoder writes."""
+"""Encoder-decoder Transformer, as in the paper."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,22 +7,23 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from qkv.config import TransformerConfig
-from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.array_types import Bools, Floats, Ints
+from qkv.numpy.checks import check_shapes
 from qkv.numpy.layer import Layer
-from qkv.numpy.masks import Bools, combine_masks, padding_mask
-from qkv.numpy.positional import Ints
+from qkv.numpy.masks import combine_masks, padding_mask
+from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
 from qkv.numpy.transformer.build import make_decoder, make_embedding, make_encoder, make_output
-from qkv.numpy.transformer.caches import LayerCaches
-from qkv.numpy.transformer.decoding import DecodingState
-from qkv.numpy.transformer.inputs import Inputs
-from qkv.numpy.transformer.weights import Weights, empty, gather
-from qkv.shapes import check_source_mask, check_start, check_text
+from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
+from qkv.numpy.transformer.decoding_state import DecodingState
+from qkv.numpy.transformer.output_projection import OutputProjection, output_projection
+from qkv.numpy.transformer.positional_encoding import PositionalEncoding
+from qkv.shapes.transformer import check_decoding_mode
 
 __all__ = ["Transformer"]
 
 
 class Transformer(Layer):
-    """From a source and the beginning of a target to scores for each next token.
+    """Encoder-decoder Transformer: from source and target to logits of each next target token.
 
     Args:
         config: sizes and choices.
@@ -40,15 +41,20 @@ class Transformer(Layer):
     ) -> None:
         super().__init__()
         self.config = config
-        own: dict[str, Any] = {"rng": rng or np.random.default_rng(), "dtype": dtype}
-        self.source_embedding = make_embedding(config, config.vocab_size, **own)
+        factory_kwargs: dict[str, Any] = {"rng": rng or np.random.default_rng(), "dtype": dtype}
+        self.source_embedding = make_embedding(config, config.vocab_size, **factory_kwargs)
         self.target_embedding = self.source_embedding
         if config.tie != "all":
-            self.target_embedding = make_embedding(config, config.target_vocabulary, **own)
-        self.source_inputs, self.target_inputs = Inputs(config, **own), Inputs(config, **own)
-        self.encoder = make_encoder(config, **own)
-        self.decoder = make_decoder(config, config.decoder_layers, **own)
-        self.output = make_output(config, self.target_embedding, **own)
+            self.target_embedding = make_embedding(
+                config, config.target_vocabulary, **factory_kwargs
+            )
+        self.source_inputs, self.target_inputs = (
+            PositionalEncoding(config, **factory_kwargs),
+            PositionalEncoding(config, **factory_kwargs),
+        )
+        self.encoder = make_encoder(config, **factory_kwargs)
+        self.decoder = make_decoder(config, config.decoder_layers, **factory_kwargs)
+        self.output = make_output(config, self.target_embedding, **factory_kwargs)
 
     def __call__(
         self,
@@ -57,9 +63,9 @@ class Transformer(Layer):
         *,
         source_mask: Bools | None = None,
         target_mask: Bools | None = None,
-        weights: Weights | None = None,
+        attention_maps: AttentionMaps | None = None,
     ) -> Floats:
-        """Score each next token of the target, all of them at once.
+        """Logits of each next token of the target, all of them at once.
 
         Args:
             source: (B, S) token ids, padded at the end.
@@ -69,40 +75,75 @@ class Transformer(Layer):
             target_mask: bool, broadcast to (B, H, T, T); besides that none looks ahead, unless the
                 configuration lets it. Padding needs no mask: it comes later than all words, or is
                 hidden.
-            weights: a dict to put the weights of each head into, under the name of its attention,
-                such as "decoder.layers.0.cross_attention": (B, H, T, S).
+            attention_maps: a dict to put the weights of each head into, under the name of its
+                attention, such as "decoder.layers.0.cross_attention": (B, H, T, S).
         Returns:
             (B, T, V) logits; those at t are about the token at t + 1.
         Raises:
             ValueError: texts or masks do not fit; an id that is no token is named with its place.
         """
-        check_text("Transformer", "source", source)
-        check_text("Transformer", "target", target, source.shape[0])
-        mask = self.memory_mask(source, source_mask)
-        memory = self.encode(source, source_mask=source_mask, weights=weights)
-        return self.decode(
-            target, memory, memory_mask=mask, target_mask=target_mask, weights=weights
-        )
+        x = self.hidden_states(
+            source,
+            target,
+            source_mask=source_mask,
+            target_mask=target_mask,
+            attention_maps=attention_maps,
+        )  # (B, T, d_model)
+        return self.output(x)  # (B, T, V)
 
     def backward(self, dlogits: Floats) -> None:
         """dlogits: (B, T, V); adds to the gradients of all parameters."""
-        self.encode_backward(self.decode_backward(dlogits))
+        self.hidden_states_backward(self.output.backward(dlogits))
+
+    def hidden_states(
+        self,
+        source: Ints,
+        target: Ints,
+        *,
+        source_mask: Bools | None = None,
+        target_mask: Bools | None = None,
+        attention_maps: AttentionMaps | None = None,
+    ) -> Floats:
+        """The decoder's last hidden states (B, T, d_model), which `output` makes logits of.
+
+        Args:
+            source, target, source_mask, target_mask, attention_maps: as for the whole model.
+        Raises:
+            ValueError: texts or masks do not fit; an id that is no token is named with its place.
+        """
+        check_shapes("Transformer", source=(source, "int B+ S+"), target=(target, "int B+ T+"))
+        mask = self.memory_mask(source, source_mask)
+        memory = self.encode(source, source_mask=source_mask, attention_maps=attention_maps)
+        return self._decoded(target, memory, mask, target_mask, attention_maps)
+
+    def hidden_states_backward(self, dout: Floats) -> None:
+        """dout: (B, T, d_model); adds to the gradients of all parameters but the output's."""
+        self.encode_backward(self._decoded_backward(dout))
+
+    def output_projection(self) -> OutputProjection:
+        """Weight (d_model, V) and bias (V,) that make logits of hidden states: x weight + bias."""
+        return output_projection(self.output)
 
     def memory_mask(self, source: Ints, source_mask: Bools | None = None) -> Bools | None:
-        """Which tokens of the source are seen: broadcasts to (B, 1, 1, S); None means all."""
-        check_source_mask("Transformer", source_mask, source)
+        """Which source tokens may be attended to: broadcasts to (B, 1, 1, S); None means all."""
+        mask = (source_mask, "bool -> B 1 1 S")
+        check_shapes("Transformer", source=(source, "int B S"), source_mask=mask)
         pad_id = self.config.pad_id
         return combine_masks(None if pad_id is None else padding_mask(source, pad_id), source_mask)
 
     def encode(
-        self, source: Ints, *, source_mask: Bools | None = None, weights: Weights | None = None
+        self,
+        source: Ints,
+        *,
+        source_mask: Bools | None = None,
+        attention_maps: AttentionMaps | None = None,
     ) -> Floats:
-        """source: (B, S) -> memory: (B, S, d_model), what the decoder attends to."""
-        check_text("Transformer.encode", "source", source)
-        mask, own = self.memory_mask(source, source_mask), empty(weights)
+        """Encoder pass: source (B, S) -> memory (B, S, d_model), what the decoder attends to."""
+        check_shapes("Transformer.encode", source=(source, "int B+ S+"))
+        mask, part_maps = self.memory_mask(source, source_mask), empty_maps(attention_maps)
         x, bias = self.source_inputs(self.source_embedding(source))  # (B, S, d_model)
-        memory = self.encoder(x, mask=mask, bias=bias, weights=own)  # (B, S, d_model)
-        gather(weights, "encoder", own)
+        memory = self.encoder(x, mask=mask, bias=bias, attention_maps=part_maps)  # (B, S, d_model)
+        add_maps(attention_maps, "encoder", part_maps)
         return memory
 
     def encode_backward(self, dmemory: Floats) -> None:
@@ -117,53 +158,71 @@ class Transformer(Layer):
         *,
         memory_mask: Bools | None = None,
         target_mask: Bools | None = None,
-        weights: Weights | None = None,
-        caches: Sequence[LayerCaches] | None = None,
+        attention_maps: AttentionMaps | None = None,
+        caches: Sequence[DecoderLayerCache] | None = None,
         last: bool = False,
     ) -> Floats:
-        """Score each next token of the target, after a source that has been read.
+        """Decoder pass: logits of each next token of the target, from a memory that is given.
 
         Args:
             target: (B, T) token ids.
             memory: (B, S, d_model), what `encode` returned.
             memory_mask: what `memory_mask` returned.
-            target_mask, weights: as for the whole model.
-            caches: what each layer has kept of the tokens before; `start` makes them.
+            target_mask, attention_maps: as for the whole model.
+            caches: what each layer has kept of the tokens before; `start_decoding` makes them.
             last: score only what comes after the last token.
         Returns:
             (B, T, V) logits, or (B, 1, V) of the last.
         """
-        check_text("Transformer.decode", "target", target)
+        check_shapes("Transformer.decode", target=(target, "int B+ T+"))
+        x = self._decoded(target, memory, memory_mask, target_mask, attention_maps, caches)
+        return self.output(x[:, -1:] if last else x)  # (B, T, V)
+
+    def _decoded(
+        self,
+        target: Ints,
+        memory: Floats,
+        memory_mask: Bools | None,
+        target_mask: Bools | None,
+        attention_maps: AttentionMaps | None,
+        caches: Sequence[DecoderLayerCache] | None = None,
+    ) -> Floats:
+        """The decoder's last hidden states (B, T, d_model), after a source that has been read."""
         if not self.config.causal and self.config.pad_id is not None:
             target_mask = combine_masks(padding_mask(target, self.config.pad_id), target_mask)
-        own, past = empty(weights), 0 if caches is None else caches[0].self_attention.length
-        x, bias = self.target_inputs(self.target_embedding(target), past)  # (B, T, d_model)
+        part_maps = empty_maps(attention_maps)
+        cached = 0 if caches is None else caches[0].self_attention.length
+        x, bias = self.target_inputs(self.target_embedding(target), cached)  # (B, T, d_model)
         x = self.decoder(
             x,
             memory,
             mask=target_mask,
             memory_mask=memory_mask,
             bias=bias,
-            weights=own,
+            attention_maps=part_maps,
             caches=caches,
         )
-        gather(weights, "decoder", own)
-        return self.output(x[:, -1:] if last else x)  # (B, T, V)
+        add_maps(attention_maps, "decoder", part_maps)
+        return x
 
     def decode_backward(self, dlogits: Floats) -> Floats:
         """dlogits: (B, T, V) -> dmemory: (B, S, d_model); adds to the decoder side's gradients."""
-        dx, dmemory = self.decoder.backward(self.output.backward(dlogits))
+        return self._decoded_backward(self.output.backward(dlogits))
+
+    def _decoded_backward(self, dout: Floats) -> Floats:
+        """dout: (B, T, d_model) -> dmemory: (B, S, d_model)."""
+        dx, dmemory = self.decoder.backward(dout)
         assert dmemory is not None  # for the type checker
         self.target_embedding.backward(self.target_inputs.backward(dx))
         return dmemory
 
-    def start(self, source: Ints, *, source_mask: Bools | None = None) -> DecodingState:
-        """Read the source, and be ready to write token by token.
+    def start_decoding(self, source: Ints, *, source_mask: Bools | None = None) -> DecodingState:
+        """Start decoding: encode the source, and give a state that writes token by token.
 
         Raises:
             ValueError: the model is in training mode or not causal, or source and mask do not fit.
         """
-        check_start("Transformer.start", self.training, self.config.causal)
+        check_decoding_mode("Transformer.start_decoding", self.training, self.config.causal)
         memory = self.encode(source, source_mask=source_mask)
         mask = self.memory_mask(source, source_mask)
         return DecodingState(self.decode, len(self.decoder.layers), memory, mask)

@@ -1,21 +1,20 @@
-"""A layer of the encoder: every token looks at every other, then thinks about what it saw."""
+"""Encoder layer: self-attention and feed-forward, each in Add & Norm."""
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from qkv.numpy.add_norm import AddNorm
-from qkv.numpy.attention.softmax import Floats
+from qkv.numpy.array_types import Bools, Floats
 from qkv.numpy.feed_forward import FeedForward
 from qkv.numpy.layer import Layer
-from qkv.numpy.masks import Bools
 from qkv.numpy.multi_head import MultiHeadAttention
-from qkv.numpy.transformer.weights import Weights, gather
+from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps
 
 __all__ = ["EncoderLayer"]
 
 
 class EncoderLayer(Layer):
-    """Self-attention and the feed-forward part, with Add & Norm around each.
+    """Encoder layer: self-attention and feed-forward, each in Add & Norm.
 
     Args:
         d_model, n_heads, d_ff: widths and number of heads.
@@ -23,7 +22,7 @@ class EncoderLayer(Layer):
             of attention and the inside of the feed-forward part have none, as in the paper.
         activation: "relu", "gelu", "gelu_tanh" or "swiglu".
         norm: "layer" or "rms".
-        placement: "post" or "pre".
+        norm_placement: "post" or "pre".
         bias: in the projections of attention.
         d_k, d_v, n_kv_heads, rotary: as `MultiHeadAttention` takes them.
         norm_eps: ε of each norm.
@@ -43,7 +42,7 @@ class EncoderLayer(Layer):
         dropout: float = 0.0,
         activation: str = "relu",
         norm: str = "layer",
-        placement: str = "post",
+        norm_placement: str = "post",
         bias: bool = True,
         *,
         d_k: int | None = None,
@@ -58,7 +57,7 @@ class EncoderLayer(Layer):
     ) -> None:
         super().__init__()
         rng = rng or np.random.default_rng()
-        around = d_model, placement, dropout, norm, norm_eps, norm_bias
+        add_norm_options = d_model, norm_placement, dropout, norm, norm_eps, norm_bias
         self.self_attention = MultiHeadAttention(
             d_model,
             n_heads,
@@ -70,11 +69,11 @@ class EncoderLayer(Layer):
             rng=rng,
             dtype=dtype,
         )
-        self.self_attention_add_norm = AddNorm(*around, rng=rng, dtype=dtype)
+        self.self_attention_add_norm = AddNorm(*add_norm_options, rng=rng, dtype=dtype)
         self.feed_forward = FeedForward(
             d_model, d_ff, activation, feed_forward_bias, rng=rng, dtype=dtype
         )
-        self.feed_forward_add_norm = AddNorm(*around, rng=rng, dtype=dtype)
+        self.feed_forward_add_norm = AddNorm(*add_norm_options, rng=rng, dtype=dtype)
 
     def __call__(
         self,
@@ -82,27 +81,27 @@ class EncoderLayer(Layer):
         *,
         mask: Bools | None = None,
         bias: Floats | None = None,
-        weights: Weights | None = None,
+        attention_maps: AttentionMaps | None = None,
     ) -> Floats:
-        """Let the tokens of a text look at one another.
+        """Self-attention, then feed-forward.
 
         Args:
             x: (B, S, d_model).
             mask: bool, broadcast to (B, H, S, S); True = may attend.
             bias: float, broadcast to (B, H, S, S); added to the scores.
-            weights: a dict to put "self_attention" into, (B, H, S, S).
+            attention_maps: a dict to put "self_attention" into, (B, H, S, S).
         Returns:
             (B, S, d_model).
         """
 
-        def look(x: Floats) -> Floats:
-            out, seen = self.self_attention(
-                x, mask=mask, bias=bias, need_weights=weights is not None
+        def attend(x: Floats) -> Floats:
+            out, weights = self.self_attention(
+                x, mask=mask, bias=bias, need_weights=attention_maps is not None
             )
-            gather(weights, "self_attention", seen)
+            add_maps(attention_maps, "self_attention", weights)
             return out
 
-        x = self.self_attention_add_norm(x, look)  # (B, S, d_model)
+        x = self.self_attention_add_norm(x, attend)  # (B, S, d_model)
         return self.feed_forward_add_norm(x, self.feed_forward)
 
     def backward(self, dout: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Add & Norm: the path around each sub-layer, and the norm that keeps its vectors in size."""
+"""Add & Norm: residual connections with dropout, layer norm and RMS norm."""
 
 from qkv.torch.add_norm.norms import (
     LayerNorm,

@@ -1,11 +1,13 @@
-"""Layer norm and RMS norm: keep every vector in size, whatever came before."""
+"""Layer norm and RMS norm, as functions and layers."""
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from qkv.shapes import check_count, check_eps, check_norm
-from qkv.torch.layer import Layer, check_layer_input
+from qkv.shapes import check_count, check_range
+from qkv.torch.checks import check_shapes
+from qkv.torch.half_precision import upcast
+from qkv.torch.layer import Layer
 
 __all__ = [
     "LayerNorm",
@@ -16,7 +18,7 @@ __all__ = [
 
 
 def layer_norm(x: Tensor, weight: Tensor, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
-    """Give each vector mean 0 and variance 1: (x − mean) / √(variance + ε) · weight + bias.
+    """Layer norm over the last axis: (x − mean) / √(variance + ε) · weight + bias.
 
     The variance is the biased one, Σ (x − mean)² / d_model.
 
@@ -32,21 +34,18 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor | None = None, eps: float
     Source: Ba, Kiros and Hinton 2016, eq. 4.
     """
     parameters = {"weight": weight} if bias is None else {"weight": weight, "bias": bias}
-    check_norm("layer_norm", x, eps, **parameters)
-    wide, eps = _wide(x), float(eps)
-    centred = wide - wide.mean(-1, keepdim=True)  # (..., d_model)
-    factor = torch.rsqrt((centred * centred).mean(-1, keepdim=True) + eps)  # (..., 1)
+    checked = {name: (value, "d_model") for name, value in parameters.items()}
+    check_shapes("layer_norm", x=(x, "... d_model+"), **checked)
+    check_range("layer_norm", "a number above 0", eps=eps)
+    upcasted = upcast(x)  # (..., d_model)
+    centred = upcasted - upcasted.mean(-1, keepdim=True)  # (..., d_model)
+    factor = torch.rsqrt((centred * centred).mean(-1, keepdim=True) + float(eps))  # (..., 1)
     out = centred * factor * weight  # (..., d_model)
     return (out if bias is None else out + bias).to(x.dtype)
 
 
-def _wide(x: Tensor) -> Tensor:
-    """At least float32: in half precision the square of 256 is infinite."""
-    return x.to(torch.promote_types(x.dtype, torch.float32))
-
-
 def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-5) -> Tensor:
-    """Give each vector mean square 1: x / √(mean x² + ε) · weight.
+    """RMS norm over the last axis: x / √(mean x² + ε) · weight.
 
     Args:
         x: (..., d_model).
@@ -58,14 +57,15 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-5) -> Tensor:
         ValueError: x, weight or eps do not fit together.
     Source: Zhang and Sennrich 2019, eq. 4; ε is not theirs, and stands inside the root.
     """
-    check_norm("rms_norm", x, eps, weight=weight)
-    wide, eps = _wide(x), float(eps)
-    factor = torch.rsqrt((wide * wide).mean(-1, keepdim=True) + eps)  # (..., 1)
-    return (wide * factor * weight).to(x.dtype)  # (..., d_model)
+    check_shapes("rms_norm", x=(x, "... d_model+"), weight=(weight, "d_model"))
+    check_range("rms_norm", "a number above 0", eps=eps)
+    upcasted, eps = upcast(x), float(eps)
+    factor = torch.rsqrt((upcasted * upcasted).mean(-1, keepdim=True) + eps)  # (..., 1)
+    return (upcasted * factor * weight).to(x.dtype)  # (..., d_model)
 
 
 class LayerNorm(nn.LayerNorm, Layer):
-    """`layer_norm` in torch's fused kernel, with a weight, one at first, and a bias, zero at first.
+    """Layer norm in torch's fused kernel, its learned weight one at first, its bias zero.
 
     Args:
         d_model: width of the vectors.
@@ -86,17 +86,17 @@ class LayerNorm(nn.LayerNorm, Layer):
         device: torch.device | str | None = None,
     ) -> None:
         check_count("LayerNorm", d_model=d_model)
-        check_eps("LayerNorm", eps)
+        check_range("LayerNorm", "a number above 0", eps=eps)
         super().__init__(d_model, float(eps), bias=bias, device=device, dtype=dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., d_model) -> the same shape."""
-        check_layer_input("LayerNorm", x, "d_model", self.weight)
+        check_shapes("LayerNorm", weight=(self.weight, "d_model"), x=(x, "... d_model"))
         return super().forward(x)
 
 
 class RMSNorm(nn.RMSNorm, Layer):
-    """`rms_norm` in torch's fused kernel, with a weight, one at first.
+    """RMS norm in torch's fused kernel, its learned weight one at first.
 
     Args:
         d_model: width of the vectors.
@@ -115,12 +115,12 @@ class RMSNorm(nn.RMSNorm, Layer):
         device: torch.device | str | None = None,
     ) -> None:
         check_count("RMSNorm", d_model=d_model)
-        check_eps("RMSNorm", eps)
+        check_range("RMSNorm", "a number above 0", eps=eps)
         super().__init__(d_model, float(eps), device=device, dtype=dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., d_model) -> the same shape."""
-        check_layer_input("RMSNorm", x, "d_model", self.weight)
+        check_shapes("RMSNorm", weight=(self.weight, "d_model"), x=(x, "... d_model"))
         # Under autocast x may be narrower than the weight, which the fused kernel does not take.
         return F.rms_norm(x, self.normalized_shape, self.weight.to(x.dtype), self.eps)
 
@@ -134,7 +134,7 @@ def make_norm(
     dtype: torch.dtype | None,
     device: torch.device | str | None,
 ) -> LayerNorm | RMSNorm:
-    """A norm by its name, "layer" or "rms"; the latter has no bias."""
+    """LayerNorm or RMSNorm by its name, "layer" or "rms"; the latter has no bias."""
     if norm == "layer":
         return LayerNorm(d_model, eps, bias, dtype=dtype, device=device)
     return RMSNorm(d_model, eps, dtype=dtype, device=device)

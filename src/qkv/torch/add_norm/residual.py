@@ -1,28 +1,30 @@
-"""Add & Norm: the path around each sub-layer, with a norm at its end or its beginning."""
+"""Residual connection around a sub-layer, with dropout and post- or pre-norm."""
 
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-from qkv.shapes import check_add_norm, check_residual
+from qkv.shapes import check_choice, check_count, check_range
+from qkv.shapes.choices import NORMS, PLACEMENTS
 from qkv.torch.add_norm.norms import make_norm
+from qkv.torch.checks import check_shapes
 from qkv.torch.dropout import Dropout
-from qkv.torch.layer import Layer, check_layer_input
+from qkv.torch.layer import Layer
 
 __all__ = ["AddNorm"]
 
 
 class AddNorm(Layer):
-    """The path around a sub-layer, with dropout on what it adds and a norm after or before it.
+    """Residual connection around a sub-layer, with dropout and post- or pre-norm.
 
     "post", as in the paper: norm(x + dropout(sublayer(x))).
     "pre": x + dropout(sublayer(norm(x))), where x itself is never normalised on its way up.
 
     Args:
         d_model: width of the vectors.
-        placement: "post" or "pre".
-        dropout: the share of the sub-layer's output that is left out while training.
+        norm_placement: "post" or "pre".
+        dropout: dropout probability of the sub-layer's output.
         norm: "layer" or "rms".
         eps: of the norm.
         bias: in a layer norm; an RMS norm has none.
@@ -36,7 +38,7 @@ class AddNorm(Layer):
     def __init__(
         self,
         d_model: int,
-        placement: str = "post",
+        norm_placement: str = "post",
         dropout: float = 0.0,
         norm: str = "layer",
         eps: float = 1e-5,
@@ -47,20 +49,24 @@ class AddNorm(Layer):
         device: torch.device | str | None = None,
     ) -> None:
         super().__init__()
-        check_add_norm(d_model, placement, dropout, norm)
-        self.placement = placement
+        check_count("AddNorm", d_model=d_model)
+        check_choice("AddNorm", "norm_placement", norm_placement, PLACEMENTS)
+        check_choice("AddNorm", "norm", norm, NORMS)
+        check_range("AddNorm", "a number in [0, 1)", dropout=dropout)
+        self.norm_placement = norm_placement
         self.norm = make_norm(norm, d_model, eps, bias, dtype=dtype, device=device)
         self.dropout = Dropout(dropout, rng=rng)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """x: (..., d_model); sublayer: from x to the same shape -> the same shape."""
-        check_layer_input("AddNorm", x, "d_model", self.norm.weight)
-        if self.placement == "pre":
-            return x + self._dropped(sublayer(self.norm(x)), x)
-        out: Tensor = self.norm(x + self._dropped(sublayer(x), x))
+        weight = (self.norm.weight, "d_model")
+        check_shapes("AddNorm", weight=weight, x=(x, "... d_model"))
+        if self.norm_placement == "pre":
+            return x + self._checked_dropout(sublayer(self.norm(x)), x)
+        out: Tensor = self.norm(x + self._checked_dropout(sublayer(x), x))
         return out
 
-    def _dropped(self, y: Tensor, x: Tensor) -> Tensor:
-        check_residual("AddNorm", "sublayer(x)", y, x.shape)
+    def _checked_dropout(self, y: Tensor, x: Tensor) -> Tensor:
+        check_shapes("AddNorm", **{"sublayer(x)": (y, x.shape)})
         out: Tensor = self.dropout(y)
         return out

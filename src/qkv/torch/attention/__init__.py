@@ -1,4 +1,4 @@
-"""Attention: scores become weights, weights mix values."""
+"""Attention: scaled dot-product and additive attention, softmax and log-softmax."""
 
 from qkv.torch.attention.additive import additive_attention
 from qkv.torch.attention.log_softmax import log_softmax

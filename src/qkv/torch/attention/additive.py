@@ -1,11 +1,11 @@
-"""Attention by a learnt score, the older kind."""
+"""Additive attention, with a learnt score (Bahdanau), the older kind."""
 
 import torch
 from torch import Tensor
 
-from qkv.shapes import check_additive, check_attention
-from qkv.torch.attention.half_precision import in_float32, is_half
 from qkv.torch.attention.softmax import softmax
+from qkv.torch.checks import check_attention
+from qkv.torch.half_precision import is_half, run_in_float32
 
 __all__ = ["additive_attention"]
 
@@ -21,7 +21,7 @@ def additive_attention(
     mask: Tensor | None = None,
     bias: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Mix values by a learnt score: softmax(w_s · tanh(q w_q + k w_k) + bias) v.
+    """Additive attention, by a learnt score: softmax(w_s · tanh(q w_q + k w_k) + bias) v.
 
     Args:
         q: (B, H, T, d_q) queries; any number of leading axes, also none.
@@ -37,10 +37,20 @@ def additive_attention(
         ValueError: shapes or dtypes do not fit together.
     Source: Bahdanau, Cho and Bengio 2015, appendix A.1.2.
     """
-    check_attention("additive_attention", q, k, v, mask, bias, width="d_q")
-    check_additive("additive_attention", q, k, w_q, w_k, w_s)
+    check_attention(
+        "additive_attention",
+        q,
+        k,
+        v,
+        mask,
+        bias,
+        d_q="d_q",
+        w_q=(w_q, "d_q d_a"),
+        w_k=(w_k, "d_k d_a"),
+        w_s=(w_s, "d_a"),
+    )
     if is_half(q):
-        return in_float32(additive_attention, q, k, v, w_q, w_k, w_s, mask=mask, bias=bias)
+        return run_in_float32(additive_attention, q, k, v, w_q, w_k, w_s, mask=mask, bias=bias)
     queries = (q @ w_q)[..., :, None, :]  # (B, H, T, 1, d_a)
     keys = (k @ w_k)[..., None, :, :]  # (B, H, 1, S, d_a)
     scores = torch.tanh(queries + keys) @ w_s  # (B, H, T, S)

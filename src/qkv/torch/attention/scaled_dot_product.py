@@ -1,4 +1,4 @@
-"""Attention by scaled dot products, as in the Transformer."""
+"""Scaled dot-product attention, as in the Transformer."""
 
 import math
 
@@ -6,9 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from qkv.shapes import check_attention
-from qkv.torch.attention.half_precision import in_float32, is_half
 from qkv.torch.attention.softmax import softmax
+from qkv.torch.checks import check_attention
+from qkv.torch.half_precision import is_half, run_in_float32
 from qkv.torch.masks import causal_mask, combine_masks
 
 __all__ = ["scaled_dot_product_attention"]
@@ -25,7 +25,7 @@ def scaled_dot_product_attention(
     causal: bool = False,
     need_weights: bool = True,
 ) -> tuple[Tensor, Tensor | None]:
-    """Mix values by query–key similarity: softmax(q kᵀ / √d_k + bias) v.
+    """Scaled dot-product attention: softmax(q kᵀ / √d_k + bias) v.
 
     Args:
         q: (B, H, T, d_k) queries; any number of leading axes, also none.
@@ -56,7 +56,9 @@ def scaled_dot_product_attention(
         return _fused(q, k, v, mask, bias, scale), None
 
     if is_half(q):
-        return in_float32(scaled_dot_product_attention, q, k, v, mask=mask, bias=bias, scale=scale)
+        return run_in_float32(
+            scaled_dot_product_attention, q, k, v, mask=mask, bias=bias, scale=scale
+        )
     scores = (q * scale) @ k.mT  # (B, H, T, S)
     if bias is not None:
         scores = scores + bias
@@ -69,7 +71,7 @@ def scaled_dot_product_attention(
 def _fused(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, scale: float
 ) -> Tensor:
-    """Attend in torch's fused kernel, which knows one additive mask and no empty rows."""
+    """torch's fused kernel, which takes one additive mask and knows no empty rows."""
     if mask is None and bias is None:
         return F.scaled_dot_product_attention(q, k, v, scale=scale)
     bias = q.new_zeros(1, 1) if bias is None else bias

@@ -1,15 +1,16 @@
-"""From scores to weights."""
+"""Softmax, which turns scores into weights."""
 
 import torch
 from torch import Tensor
 
-from qkv.shapes import check_axis, check_floats
+from qkv.shapes import check_axis
+from qkv.torch.checks import check_shapes
 
 __all__ = ["softmax"]
 
 
 def softmax(x: Tensor, axis: int = -1) -> Tensor:
-    """Turn scores into weights: exp(x) / Σ exp(x) along an axis.
+    """Softmax: turn scores into weights, exp(x) / Σ exp(x) along an axis.
 
     Args:
         x: scores of any shape; −∞ gets weight 0.
@@ -19,8 +20,8 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     Raises:
         ValueError: x is no float tensor, or has no such axis.
     """
-    check_floats("softmax", x=x)
-    check_axis("softmax", x, axis)
+    check_shapes("softmax", x=(x, "..."))
+    check_axis("softmax", x.shape, axis)
     # An empty slice would be NaN, and so would its gradient: let softmax see zeros in its place.
     empty = torch.isneginf(x).all(axis, keepdim=True)
     return torch.softmax(x.masked_fill(empty, 0), axis).masked_fill(empty, 0)

@@ -1,50 +1,55 @@
-"""Beam search: keep the best few beginnings, and take each one token on."""
+"""Beam search: the best few unfinished sentences, each taken one token on at a time."""
 
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from qkv.shapes import check_beams, check_penalty, check_prefixes
-from qkv.torch.decoding.finished import Finished, length_divisor
-from qkv.torch.decoding.steps import Step, best_of, keeps_cache, next_scores
+from qkv.decoding import BeamScorer, best_sentences, fill_id, keeps_cache
+from qkv.shapes.decoding import check_beam_size, check_length_penalty, check_search
+from qkv.torch.checks import check_shapes
+from qkv.torch.decoding.stable_top_k import stable_top_k
+from qkv.torch.decoding.step_function import StepFunction, next_log_probs
 
 __all__ = ["beam_search"]
 
 
 @torch.no_grad()
 def beam_search(
-    step: Step,
+    step: StepFunction,
     prefixes: Tensor,
     *,
     eos_id: int | None,
     max_new_tokens: int,
-    beams: int = 4,
-    length_penalty: str = "power",
-    alpha: float = 1.0,
+    beam_size: int = 4,
+    length_penalty: float = 1.0,
+    length_formula: str = "power",
     early_stopping: bool | Literal["never"] = False,
     n_best: int = 1,
     pad_id: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Search for the sentences of the highest Σ log p / divisor(length), a few beams at a time.
+    """Beam search for the sentences of the highest Σ log p / normalizer(length).
 
-    Of all continuations of all beams the best 2 · beams are looked at: those among the first
-    `beams` that end are finished, the best `beams` of the others go on. Length counts the tokens
-    after the prefix, the end among them. What has not ended after `max_new_tokens` competes as it
-    stands. Of equals, the lower beam comes first, then the lower token id, then the older sentence.
+    Of all continuations of all beams the best 2 · beam_size are looked at: those among the first
+    beam_size that end are finished, the best beam_size of the others go on. Length counts the
+    tokens after the prefix, the end among them. What has not ended after max_new_tokens competes as
+    it stands. Of equals, the lower beam comes first, then the lower token id, then the older
+    sentence.
 
     Args:
-        step: from prefixes to log-probabilities, see `steps`; called with B · beams rows.
+        step: from prefixes to log-probabilities, see `step_function`; called with B · beam_size
+            rows.
         prefixes: (B, t) integers, what each sentence begins with.
         eos_id: the token that ends; None for none.
         max_new_tokens: the most tokens after the prefix.
-        beams: beginnings kept of each sentence.
-        length_penalty, alpha: as `length_divisor` takes them.
-        early_stopping: when a sentence is done. True: once `beams` of its sentences are finished.
-            False: once no beam, divided as if it ended at its length, beats the worst of these.
-            "never": once none can any more; where α > 0, that is divided as if it ended after
-            max_new_tokens.
-        n_best: how many to return of each, at most `beams`.
+        beam_size: unfinished sentences kept of each.
+        length_penalty, length_formula: as `length_normalizer` takes them; with a penalty of 0 sums
+            compare as they are, with 1 and "power" means.
+        early_stopping: when a sentence is done. True: once beam_size of its hypotheses are
+            finished. False: once no beam, divided as if it ended at its length, beats the worst of
+            these. "never": once none can any more; where the penalty is above 0, that is divided as
+            if it ended after max_new_tokens.
+        n_best: how many to return of each, at most beam_size.
         pad_id: fills what is short; None means eos_id, or 0.
     Returns:
         (B, n_best, T) tokens, prefix and end among them, and (B, n_best) scores, both from the best
@@ -55,59 +60,40 @@ def beam_search(
     Source: Sutskever et al. 2014, section 3.2; rules to stop: Hugging Face's `generate`.
     """
     call = "beam_search"
-    check_prefixes(call, prefixes, eos_id, max_new_tokens, pad_id)
-    check_beams(call, beams, n_best, early_stopping)
-    check_penalty(call, length_penalty, alpha)
-    beams, n_best = int(beams), int(n_best)
+    check_shapes(call, prefixes=(prefixes, "int B+ t+"))
+    check_search(call, eos_id, max_new_tokens, pad_id)
+    check_beam_size(call, beam_size, n_best, early_stopping)
+    check_length_penalty(call, length_penalty, length_formula)
+    beam_size, n_best = int(beam_size), int(n_best)
     cached = keeps_cache(step)
-    tokens = prefixes[:, None].repeat_interleave(1 if cached else beams, 1)  # (B, K, t)
-    scores = torch.zeros(tokens.shape[:2], dtype=torch.float32, device=tokens.device)  # (B, K)
+    scorer = BeamScorer(
+        len(prefixes),
+        beam_size,
+        eos_id,
+        max_new_tokens,
+        length_penalty,
+        length_formula,
+        early_stopping,
+        drop_finished=cached,
+    )
+    K, parents = 1 if cached else beam_size, None
+    device = prefixes.device
+    tokens = prefixes.repeat_interleave(K, 0)  # (B · K, t)
+    scores = torch.zeros((len(prefixes), K), dtype=torch.float32, device=device)  # (B, K)
     scores[:, 1:] = -torch.inf  # the same prefix again: whatever follows is no other sentence
-    # the sentences that the step sees, A of them
-    rows = torch.arange(len(prefixes), device=tokens.device)
-    searching = torch.ones_like(rows, dtype=torch.bool)
-    parents = finished = None
-    for length in range(1, max_new_tokens + 1):
-        # all continuations
-        A, K, t = tokens.shape
-        new = next_scores(call, step, tokens.reshape(A * K, t), parents, eos_id)  # (A · K, V)
-        V = new.shape[1]
-        every = scores[:, :, None] + new.reshape(A, K, V)  # (A, K, V)
-        totals, at = best_of(every.reshape(A, K * V), min(2 * beams, K * V))  # (A, C)
-        beam, words = at // V, at % V  # (A, C)
-        grown = tokens.take_along_dim(beam[:, :, None], 1)  # (A, C, t)
-        grown = torch.cat([grown, words[:, :, None].to(tokens.dtype)], 2)  # (A, C, t + 1)
-
-        # those that end
-        ends = torch.full_like(words, length == max_new_tokens, dtype=torch.bool)
-        if eos_id is not None:
-            ends |= words == eos_id
-        if finished is None:
-            pad = (eos_id or 0) if pad_id is None else pad_id
-            finished = Finished(prefixes, beams, max_new_tokens, pad, totals)
-        enter = ends & searching[:, None]
-        enter[:, beams:] = False
-        means = totals / length_divisor(length, length_penalty, alpha)
-        finished.add(rows, grown, means.masked_fill(~enter, -torch.inf))
-
-        # those that go on
-        going = totals.masked_fill(ends, -torch.inf)
-        scores, at = best_of(going, min(beams, going.shape[1]))  # (A, K)
-        tokens = grown.take_along_dim(at[:, :, None], 1)  # (A, K, t + 1)
-        beam = beam.gather(1, at)  # (A, K)
-
-        # the sentences that are done
-        assumed = max_new_tokens if early_stopping == "never" and alpha > 0 else length
-        hope = scores[:, 0] / length_divisor(assumed, length_penalty, alpha)
-        worst = finished.scores[rows].amin(1)  # −∞ while a place is free
-        searching &= hope > worst
-        if early_stopping is True:
-            searching &= worst.isneginf()
-        if not searching.any():
+    while True:
+        log_probs = next_log_probs(call, step, tokens, parents, eos_id)  # (A · K, V)
+        K, V = scores.shape[1], log_probs.shape[1]
+        totals = (scores[:, :, None] + log_probs.reshape(-1, K, V)).reshape(-1, K * V)  # (A, K · V)
+        sums, places = stable_top_k(totals, min(2 * beam_size, K * V))  # (A, C)
+        beams = scorer.process(sums.tolist(), places.tolist(), K, V)
+        if not scorer.searching:
             break
-        kept = searching if cached else torch.ones_like(searching)
-        parents = (torch.arange(A, device=beam.device)[:, None] * K + beam)[kept].reshape(-1)
-        rows, searching = rows[kept], searching[kept]
-        tokens, scores = tokens[kept], scores[kept]
-    assert finished is not None  # for the type checker: max_new_tokens is at least 1
-    return finished.best(n_best)
+        # the A sentences that go on
+        parents = torch.tensor(beams.parents, dtype=torch.long, device=device)  # (A · K,)
+        appended = tokens.new_tensor(beams.tokens)[:, None]  # (A · K, 1)
+        tokens = torch.cat([tokens[parents], appended], 1)  # (A · K, t + 1)
+        scores = sums.new_tensor(beams.scores).reshape(len(scorer.sentences), -1)  # (A, K)
+    pad = fill_id(eos_id, pad_id)
+    best, best_scores = best_sentences(scorer.hypotheses, n_best, prefixes.tolist(), pad)
+    return prefixes.new_tensor(best), sums.new_tensor(best_scores)

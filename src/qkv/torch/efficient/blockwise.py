@@ -1,4 +1,4 @@
-"""Exact attention without its (T, S) weights: blocks of scores, and a softmax that runs along."""
+"""Blockwise attention with online softmax, as in FlashAttention: exact, without (T, S) weights."""
 
 import math
 
@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from qkv.shapes import check_attention, check_count
-from qkv.torch.efficient.blocks import score_blocks
+from qkv.shapes import check_count
+from qkv.torch.checks import check_attention
+from qkv.torch.efficient.score_blocks import score_blocks
 
 __all__ = ["blockwise_attention"]
 
@@ -21,17 +22,18 @@ def blockwise_attention(
     bias: Tensor | None = None,
     causal: bool = False,
     scale: float | None = None,
-    block: int = 128,
+    block_size: int = 128,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Mix values as `scaled_dot_product_attention` does, never holding more than a block of scores.
+    """Blockwise attention: `scaled_dot_product_attention` without its (T, S) weights in memory.
 
-    Along the keys it keeps each query's peak m, the sum Σ exp(s − m) and the mix Σ exp(s − m) v; a
-    higher peak m′ shrinks both sums by exp(m − m′). Autograd keeps no scores, but makes those of a
-    block of queries again. The fused kernel does this too, on chip: where speed counts, take it.
+    Online softmax along the keys keeps each query's peak m, the sum Σ exp(s − m) and the mix
+    Σ exp(s − m) v; a higher peak m′ shrinks both sums by exp(m − m′). Autograd keeps no scores,
+    but recomputes those of a block of queries. The fused kernel does this too, on chip: where speed
+    counts, take it.
 
     Args:
         q, k, v, mask, bias, causal, scale: as `scaled_dot_product_attention` takes them.
-        block: queries, and keys, at a time.
+        block_size: queries, and keys, at a time.
     Returns:
         (B, H, T, d_v) mixed values; peak (B, H, T), the highest score of each query, and total
         (B, H, T), its Σ exp(score − peak), at least float32. Their log-sum-exp is
@@ -39,23 +41,23 @@ def blockwise_attention(
         through the total alone. A query that may attend to no key gets zeros, the lowest finite
         peak and a total of 0.
     Raises:
-        ValueError: shapes or dtypes do not fit together, or block is no positive whole number.
+        ValueError: shapes or dtypes do not fit together, or block_size is no positive whole number.
     Source: Milakov and Gimelshein 2018 (online softmax); Rabe and Staats 2021; Dao et al. 2022
         (FlashAttention), algorithm 1.
     """
     check_attention("blockwise_attention", q, k, v, mask, bias, scale=scale, causal=causal)
-    check_count("blockwise_attention", block=block)
+    check_count("blockwise_attention", block_size=block_size)
     T, S = q.shape[-2], k.shape[-2]
     shape = (*q.shape[:-1], S)
     masks = None if mask is None else mask.expand(shape)  # a view: nothing is copied
     biases = None if bias is None else bias.expand(shape)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
-    found = []
-    for start in range(0, max(T, 1), block):
-        stop = min(start + block, T)
+    blocks = []
+    for start in range(0, max(T, 1), block_size):
+        stop = min(start + block_size, T)
         rows = slice(start, stop)
-        some = checkpoint(
-            _some_queries,
+        block = checkpoint(
+            _block_of_queries,
             q[..., rows, :],
             k,
             v,
@@ -63,36 +65,37 @@ def blockwise_attention(
             None if biases is None else biases[..., rows, :],
             torch.arange(start, stop, device=q.device)[:, None] + S - T if causal else None,
             scale,
-            block,
+            block_size,
             S - T + stop if causal else S,
             use_reentrant=False,
             preserve_rng_state=False,
         )
-        found.append(some)
-    outs, peaks, totals = zip(*found, strict=True)
+        blocks.append(block)
+    outs, peaks, totals = zip(*blocks, strict=True)
     # (B, H, T, d_v), (B, H, T), (B, H, T)
     return torch.cat(outs, -2), torch.cat(peaks, -1), torch.cat(totals, -1)
 
 
-def _some_queries(
+def _block_of_queries(
     q: Tensor,
     k: Tensor,
     v: Tensor,
     masks: Tensor | None,
     biases: Tensor | None,
-    places: Tensor | None,
+    last_keys: Tensor | None,
     scale: float,
-    block: int,
-    seen: int,
+    block_size: int,
+    n_keys: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Output, peak and total of some queries, which see no key from `seen` on."""
-    wide = torch.promote_types(q.dtype, torch.float32)  # sums outgrow half precision
-    lowest = torch.finfo(wide).min
-    peak = torch.full_like(q[..., :1], lowest, dtype=wide)  # (B, H, R, 1)
+    """Output, peak and total of a block of queries, which see the first `n_keys` keys alone."""
+    sum_dtype = torch.promote_types(q.dtype, torch.float32)  # sums outgrow half precision
+    lowest = torch.finfo(sum_dtype).min
+    peak = torch.full_like(q[..., :1], lowest, dtype=sum_dtype)  # (B, H, R, 1)
     total = torch.zeros_like(peak)  # (B, H, R, 1)
     # The mix of no keys: zeros, through which gradients can flow even where there are no keys.
-    mixed = ((q @ k[..., :0, :].mT) @ v[..., :0, :]).to(wide)  # (B, H, R, d_v)
-    for cols, scores in score_blocks(q.to(wide) * scale, k, masks, biases, places, block, seen):
+    mixed = ((q @ k[..., :0, :].mT) @ v[..., :0, :]).to(sum_dtype)  # (B, H, R, d_v)
+    queries = q.to(sum_dtype) * scale  # (B, H, R, d_k)
+    for cols, scores in score_blocks(queries, k, masks, biases, last_keys, block_size, n_keys):
         # A peak only keeps exp in range; it cancels, so no gradient has to go through it.
         higher = torch.maximum(peak, scores.detach().amax(-1, keepdim=True))
         weights = torch.exp(scores - higher)  # (B, H, R, C)

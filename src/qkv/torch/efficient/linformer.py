@@ -1,16 +1,13 @@
-"""Attention to a short summary of the keys: low rank along the sequence."""
+"""Linformer attention: keys and values projected to low rank along the sequence."""
 
 import torch
 from torch import Tensor
 
-from qkv.shapes import check_attention, check_key_mask, check_projections
-from qkv.torch.attention.half_precision import in_float32, is_half
 from qkv.torch.attention.scaled_dot_product import scaled_dot_product_attention
-from qkv.torch.layer import converts
+from qkv.torch.checks import check_attention, check_shapes, under_autocast
+from qkv.torch.half_precision import is_half, run_in_float32
 
 __all__ = ["linformer_attention"]
-
-NOT_CAUSAL = "each of the r keys mixes all positions, so Linformer cannot be causal"
 
 
 def linformer_attention(
@@ -24,7 +21,7 @@ def linformer_attention(
     scale: float | None = None,
     need_weights: bool = True,
 ) -> tuple[Tensor, Tensor | None]:
-    """Mix r summaries in the place of S values: softmax(q (eᵀ k)ᵀ / √d_k) fᵀ v.
+    """Linformer attention, to r projections of the S keys: softmax(q (eᵀ k)ᵀ / √d_k) fᵀ v.
 
     Costs T · r scores instead of T · S. It cannot be causal: a summary mixes all positions, and so
     would show each query its future.
@@ -46,22 +43,21 @@ def linformer_attention(
     Source: Wang et al. 2020 (Linformer), section 4; their E and F are eᵀ and fᵀ.
     """
     call = "linformer_attention"
-    check_attention(call, q, k, v, mask, None, scale=scale)
-    e, f = like_autocast(q, e, f)
-    check_projections(call, k, e, f)
-    check_key_mask(call, q, k, mask, NOT_CAUSAL)
+    check_attention(call, q, k, v, mask, None, scale=scale, mask_spec="bool -> *batch 1 S")
+    e, f = cast_like_autocast(q, e, f)
+    check_shapes(call, k=(k, "*batch S d_k"), e=(e, "S r+"), f=(f, "S r"))
     if need_weights and is_half(q):
-        return in_float32(linformer_attention, q, k, v, e, f, mask=mask, scale=scale)
+        return run_in_float32(linformer_attention, q, k, v, e, f, mask=mask, scale=scale)
     if mask is not None:
-        shown = mask.expand(*q.shape[:-2], 1, k.shape[-2]).mT  # (B, H, S, 1)
-        k, v = torch.where(shown, k, 0), torch.where(shown, v, 0)
-    k, v = like_autocast(q, e.mT @ k, f.mT @ v)  # (B, H, r, d_k), (B, H, r, d_v)
+        key_mask = mask.expand(*q.shape[:-2], 1, k.shape[-2]).mT  # (B, H, S, 1)
+        k, v = torch.where(key_mask, k, 0), torch.where(key_mask, v, 0)
+    k, v = cast_like_autocast(q, e.mT @ k, f.mT @ v)  # (B, H, r, d_k), (B, H, r, d_v)
     return scaled_dot_product_attention(q, k, v, scale=scale, need_weights=need_weights)
 
 
-def like_autocast(q: Tensor, *given: Tensor) -> list[Tensor]:
-    """Parameters and products in the type of q under autocast, where types differ by right."""
-    if not converts(q):
-        return list(given)
-    floats = [isinstance(x, Tensor) and x.is_floating_point() for x in given]
-    return [x.to(q.dtype) if ok else x for x, ok in zip(given, floats, strict=True)]
+def cast_like_autocast(q: Tensor, *tensors: Tensor) -> list[Tensor]:
+    """Cast parameters and products to the dtype of q under autocast, where dtypes may differ."""
+    if not under_autocast(q):
+        return list(tensors)
+    floats = [isinstance(x, Tensor) and x.is_floating_point() for x in tensors]
+    return [x.to(q.dtype) if is_float else x for x, is_float in zip(tensors, floats, strict=True)]

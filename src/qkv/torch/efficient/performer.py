@@ -1,20 +1,21 @@
-"""Attention in linear time: random features take the place of the exponential."""
+"""Performer attention in linear time, by random features (FAVOR+)."""
 
 import math
 
 import torch
 from torch import Tensor
 
-from qkv.shapes import check_attention, check_count, check_features, check_key_mask
-from qkv.torch.efficient.linformer import like_autocast
+from qkv.shapes import check_count, check_range
+from qkv.torch.checks import check_attention, check_shapes
+from qkv.torch.efficient.linformer import cast_like_autocast
+from qkv.torch.half_precision import upcast
 
-__all__ = ["draw_features", "performer_attention"]
+__all__ = ["orthogonal_random_features", "performer_attention"]
 
 BLOCK = 64  # positions at a time in the causal case
-NO_PAIRS = "no query meets a key by itself, so hide keys from all, and write causal=True"
 
 
-def draw_features(
+def orthogonal_random_features(
     d_k: int,
     n_features: int,
     *,
@@ -22,7 +23,7 @@ def draw_features(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Draw directions like those of Gaussian vectors, but at right angles, d_k at a time.
+    """Draw orthogonal random features: Gaussian directions at right angles, d_k at a time.
 
     Right angles keep directions from repeating one another, so the error of `performer_attention`
     is smaller than with independent ones. Each direction has a Gaussian vector's length.
@@ -39,18 +40,18 @@ def draw_features(
         ValueError: a size is no positive whole number.
     Source: Choromanski et al. 2020 (Performer), section 2.4.
     """
-    check_count("draw_features", d_k=d_k, n_features=n_features)
+    check_count("orthogonal_random_features", d_k=d_k, n_features=n_features)
     dtype = torch.get_default_dtype() if dtype is None else dtype
     blocks = -(-n_features // d_k)
-    place = "cpu" if rng is None else rng.device  # so that every device gets the same ones
+    draw_device = "cpu" if rng is None else rng.device  # so that every device gets the same ones
     first, second = torch.randn(
-        2, blocks, d_k, d_k, generator=rng, device=place, dtype=torch.float64
+        2, blocks, d_k, d_k, generator=rng, device=draw_device, dtype=torch.float64
     )
-    turns, r = torch.linalg.qr(first)  # (N, d_k, d_k)
+    orthogonal, r = torch.linalg.qr(first)  # (N, d_k, d_k)
     # The signs that QR chooses would leave some directions out: undo its choice.
-    turns = turns * r.diagonal(dim1=-2, dim2=-1).sign()[:, None, :]
+    orthogonal = orthogonal * r.diagonal(dim1=-2, dim2=-1).sign()[:, None, :]
     lengths = second.norm(dim=-1)  # (N, d_k)
-    directions = torch.cat(list(turns * lengths[:, None, :]), -1)  # (d_k, N · d_k)
+    directions = torch.cat(list(orthogonal * lengths[:, None, :]), -1)  # (d_k, N · d_k)
     return directions[:, :n_features].to(device=device, dtype=dtype)  # (d_k, n_features)
 
 
@@ -64,7 +65,7 @@ def performer_attention(
     causal: bool = False,
     scale: float | None = None,
 ) -> Tensor:
-    """Mix values in linear time: φ(q) (φ(k)ᵀ v) / φ(q) Σ φ(k), about what softmax gives.
+    """Performer attention in linear time: φ(q) (φ(k)ᵀ v) / φ(q) Σ φ(k), about what softmax gives.
 
     With φ(x) = exp(w · x − |x|²/2) for random directions w, the mean of φ(q) φ(k) is exp(q · k),
     and no feature is negative. All queries share φ(k)ᵀ v, so no (T, S) weights are needed.
@@ -73,7 +74,7 @@ def performer_attention(
         q: (B, H, T, d_k) queries; any number of leading axes, also none.
         k: (B, H, S, d_k) keys.
         v: (B, H, S, d_v) values.
-        features: (d_k, n_features) directions, as `draw_features` draws them.
+        features: (d_k, n_features) directions, as `orthogonal_random_features` draws them.
         mask: bool, broadcast to (B, H, 1, S); True = may attend.
         causal: hide the keys after each query, as `causal_mask(T, S)` does, by prefix sums.
         scale: multiplies q kᵀ, above 0; None means 1/√d_k.
@@ -84,24 +85,24 @@ def performer_attention(
     Source: Choromanski et al. 2020 (Performer), lemma 1 (softmax kernel).
     """
     call = "performer_attention"
-    check_attention(call, q, k, v, mask, None, causal=causal)
-    (features,) = like_autocast(q, features)
-    check_features(call, q, features, scale)
-    check_key_mask(call, q, k, mask, NO_PAIRS)
+    check_attention(call, q, k, v, mask, None, causal=causal, mask_spec="bool -> *batch 1 S")
+    (features,) = cast_like_autocast(q, features)
+    check_shapes(call, q=(q, "*batch T d_k"), features=(features, "d_k n_features+"))
+    if scale is not None:
+        check_range(call, "a number above 0", scale=scale)
     if k.shape[-2] == 0:
         return ((q @ k.mT) @ v).to(q.dtype)  # zeros: there is no peak of nothing
-    wide = torch.promote_types(q.dtype, torch.float32)  # exponents and sums outgrow half precision
-    directions = features.to(wide)
+    directions = upcast(features)  # exponents and sums outgrow half precision
     root = math.sqrt(1 / math.sqrt(q.shape[-1]) if scale is None else float(scale))
-    queries, keys = q.to(wide) * root, k.to(wide) * root
+    queries, keys = upcast(q) * root, upcast(k) * root
     # What is the same for all features of a query cancels: |q|²/2, and any peak.
     queries = queries @ directions  # (B, H, T, n_features)
     queries = torch.exp(queries - queries.amax(-1, keepdim=True).detach())
     squares = keys.square().sum(-1, keepdim=True)  # (B, H, S, 1)
     exponents = keys @ directions - squares / 2  # (B, H, S, n_features)
     if mask is not None:
-        shown = mask.expand(*q.shape[:-2], 1, k.shape[-2]).mT  # (B, H, S, 1)
-        exponents = exponents.masked_fill(~shown, -torch.inf)
+        key_mask = mask.expand(*q.shape[:-2], 1, k.shape[-2]).mT  # (B, H, S, 1)
+        exponents = exponents.masked_fill(~key_mask, -torch.inf)
     # Values and a column of ones: the ones add up to the denominator.
     values = torch.cat([v, torch.ones_like(k[..., :1])], -1).to(exponents.dtype)
     queries = queries.to(exponents.dtype)  # under autocast, products are narrower than sums
@@ -133,13 +134,14 @@ def _prefix_sums(queries: Tensor, exponents: Tensor, values: Tensor, peaks: Tens
         peak, last = peaks[..., start:stop, :], peaks[..., stop - 1 : stop, :]
         if first < stop:
             rows = queries[..., first - S + T : stop - S + T, :]  # (B, H, R, n_features)
-            own = peaks[..., first:stop, :]  # (B, H, R, 1)
-            past = place[start:stop] <= place[first:stop, None]  # (R, C)
-            fall = torch.exp((peak.mT - own).masked_fill(~past, -torch.inf))  # (B, H, R, C)
-            pairs = (rows @ keys[..., start:stop, :].mT) * fall
-            earlier = (rows @ before) * torch.exp(before_peak - own)
+            row_peak = peaks[..., first:stop, :]  # (B, H, R, 1)
+            visible = place[start:stop] <= place[first:stop, None]  # (R, C)
+            exponent = (peak.mT - row_peak).masked_fill(~visible, -torch.inf)
+            decay = torch.exp(exponent)  # (B, H, R, C)
+            pairs = (rows @ keys[..., start:stop, :].mT) * decay
+            earlier = (rows @ before) * torch.exp(before_peak - row_peak)
             sums.append(earlier + pairs @ values[..., start:stop, :])  # (B, H, R, d_v + 1)
-        fallen = keys[..., start:stop, :] * torch.exp(peak - last)  # (B, H, C, n_features)
-        before = before * torch.exp(before_peak - last) + fallen.mT @ values[..., start:stop, :]
+        decayed = keys[..., start:stop, :] * torch.exp(peak - last)  # (B, H, C, n_features)
+        before = before * torch.exp(before_peak - last) + decayed.mT @ values[..., start:stop, :]
         before_peak = last
     return torch.cat(sums, -2)  # (B, H, T, d_v + 1)

@@ -1,11 +1,11 @@
-"""The feed-forward part: each position for itself, wider, bent, and narrow again."""
+"""The position-wise feed-forward network and its activations."""
 
 from qkv.torch.feed_forward.activations import (
     gelu,
     relu,
     silu,
 )
-from qkv.torch.feed_forward.two_layers import FeedForward
+from qkv.torch.feed_forward.feed_forward import FeedForward
 
 __all__ = [
     "FeedForward",

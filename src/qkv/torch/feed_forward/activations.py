@@ -1,16 +1,18 @@
-"""Activations, the bend between two projections: without one, two would be one."""
+"""Activations: ReLU, SiLU and GELU."""
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from qkv.shapes import check_floats, check_gelu
+from qkv.shapes import check_choice
+from qkv.shapes.choices import APPROXIMATIONS
+from qkv.torch.checks import check_shapes
 
 __all__ = ["gelu", "relu", "silu"]
 
 
 def relu(x: Tensor) -> Tensor:
-    """Keep what is positive: max(0, x).
+    """ReLU, the rectified linear unit: max(0, x).
 
     Args:
         x: any shape.
@@ -20,12 +22,12 @@ def relu(x: Tensor) -> Tensor:
         ValueError: x is no float tensor.
     Source: Vaswani et al. 2017, eq. 2.
     """
-    check_floats("relu", x=x)
+    check_shapes("relu", x=(x, "..."))
     return torch.relu(x)
 
 
 def silu(x: Tensor) -> Tensor:
-    """Weigh x by its own sigmoid: x / (1 + exp(−x)), also called Swish.
+    """SiLU, also called Swish: x · sigmoid(x) = x / (1 + exp(−x)).
 
     Args:
         x: any shape.
@@ -35,12 +37,12 @@ def silu(x: Tensor) -> Tensor:
         ValueError: x is no float tensor.
     Source: Hendrycks and Gimpel 2016, section 2; Ramachandran, Zoph and Le 2017, section 4.
     """
-    check_floats("silu", x=x)
+    check_shapes("silu", x=(x, "..."))
     return F.silu(x)
 
 
 def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
-    """Weigh x by the share of a standard normal below it: x · Φ(x).
+    """GELU, the Gaussian error linear unit: x · Φ(x), Φ the standard normal distribution.
 
     Args:
         x: any shape.
@@ -52,5 +54,6 @@ def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
         ValueError: x is no float tensor, or the approximation is unknown.
     Source: Hendrycks and Gimpel 2016, section 2.
     """
-    check_gelu("gelu", x, approximate)
+    check_shapes("gelu", x=(x, "..."))
+    check_choice("gelu", "approximate", approximate, APPROXIMATIONS)
     return F.gelu(x, approximate=approximate)

@@ -1,21 +1,22 @@
-"""Attention in several heads, each of which looks for something else."""
+"""Multi-head attention: several attentions in parallel, context by one projection."""
 
 import torch
 from torch import Tensor
 
-from qkv.shapes import check_multi_head, head_sizes, source_widths
+from qkv.shapes.multi_head import head_sizes, source_widths
 from qkv.torch.attention.scaled_dot_product import scaled_dot_product_attention
-from qkv.torch.layer import Layer, converts
+from qkv.torch.checks import check_multi_head
+from qkv.torch.layer import Layer
 from qkv.torch.linear import Linear
-from qkv.torch.multi_head.cache import KeyValueCache
 from qkv.torch.multi_head.heads import merge_heads, split_heads
+from qkv.torch.multi_head.key_value_cache import KeyValueCache
 from qkv.torch.positional import rotary
 
 __all__ = ["MultiHeadAttention"]
 
 
 class MultiHeadAttention(Layer):
-    """Attention in n_heads parts of the width, mixed by one projection: Concat(head₁ …) W_O.
+    """Multi-head attention: Concat(head₁ …) W_O, each head in a part of the width.
 
     Args:
         d_model: width of x and of the output.
@@ -80,7 +81,7 @@ class MultiHeadAttention(Layer):
         need_weights: bool = False,
         cache: KeyValueCache | None = None,
     ) -> tuple[Tensor, Tensor | None]:
-        """Let each token of x, the query, attend to x itself, or to a memory, the key.
+        """Self-attention of x; or cross-attention, where a memory gives the keys.
 
         Args:
             x: (B, T, d_model), which asks.
@@ -106,7 +107,7 @@ class MultiHeadAttention(Layer):
             mask,
             bias,
             cache,
-            parameter=None if converts(x) else self.w_q.weight,
+            parameter=self.w_q.weight,
             sizes=self.sizes,
             widths=self.widths,
             causal=causal,
@@ -121,7 +122,7 @@ class MultiHeadAttention(Layer):
         k, v = self._keys_and_values(
             x, memory, value, cache, start
         )  # (B, n_kv_heads, S, d_k), (…, d_v)
-        mixed, weights = scaled_dot_product_attention(
+        context, weights = scaled_dot_product_attention(
             q,
             _shared(k, n_heads),
             _shared(v, n_heads),
@@ -130,7 +131,7 @@ class MultiHeadAttention(Layer):
             causal=causal,
             need_weights=need_weights,
         )  # (B, H, T, d_v), (B, H, T, S)
-        return self.w_o(merge_heads(mixed)), weights  # (B, T, d_model)
+        return self.w_o(merge_heads(context)), weights  # (B, T, d_model)
 
     def _keys_and_values(
         self,
@@ -141,7 +142,7 @@ class MultiHeadAttention(Layer):
         start: int,
     ) -> tuple[Tensor, Tensor]:
         """(B, n_kv_heads, S, d_k) keys and (B, n_kv_heads, S, d_v) values, computed or cached."""
-        if cache is not None and cache.complete:
+        if cache is not None and cache.is_static:
             assert cache.keys is not None  # for the type checker
             assert cache.values is not None
             return cache.keys, cache.values
@@ -155,11 +156,11 @@ class MultiHeadAttention(Layer):
             k = rotary(k, _positions(k, start))
         if cache is None:
             return k, v
-        return cache.append(k, v) if memory is None else cache.fill(k, v)
+        return cache.append(k, v) if memory is None else cache.set_static(k, v)
 
 
 def _positions(x: Tensor, start: int) -> Tensor:
-    """Where the tokens of (…, T, d) stand when the first stands at `start`."""
+    """Positions of the tokens of (…, T, d) when the first has position `start`."""
     return torch.arange(start, start + x.shape[-2], device=x.device)  # (T,)
 
 

@@ -1,17 +1,17 @@
-"""Training: the loss, the optimizer, its rate, and what keeps both steady."""
+"""Training: cross-entropy, Adam and AdamW, learning-rate schedules, clipping, averaging."""
 
-from qkv.torch.training.checkpoints import average_checkpoints
-from qkv.torch.training.clipping import clip_gradients
+from qkv.learning_rate_schedules import linear_schedule, noam_schedule
+from qkv.torch.training.average_checkpoints import average_checkpoints
+from qkv.torch.training.clip_grad_norm import clip_grad_norm
 from qkv.torch.training.cross_entropy import cross_entropy
 from qkv.torch.training.optimizers import Adam, AdamW
-from qkv.torch.training.schedule import linear_rate, noam_rate
 
 __all__ = [
     "Adam",
     "AdamW",
     "average_checkpoints",
-    "clip_gradients",
+    "clip_grad_norm",
     "cross_entropy",
-    "linear_rate",
-    "noam_rate",
+    "linear_schedule",
+    "noam_schedule",
 ]

@@ -1,4 +1,4 @@
-"""Adam: steps as long as the gradient has been steady, for every parameter its own."""
+"""Optimizers: Adam and AdamW."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,15 +7,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from qkv.shapes import check_number, check_optimizer, check_state
+from qkv.shapes import check_range, check_state_dict
+from qkv.shapes.training import check_optimizer
 
 __all__ = ["Adam", "AdamW"]
 
 
 class Adam:
-    """Step along the mean gradient m over the root of its mean square v: p −= lr · m̂ / (√v̂ + ε).
+    """Adam, gradient descent with adaptive moments: p −= lr · m̂ / (√v̂ + ε).
 
-    Both means forget at the rates β₁ and β₂, and begin at zero: m̂ = m / (1 − β₁ᵗ) sets that right.
+    The moving averages m of the gradient and v of its square forget at the rates β₁ and β₂, and
+    begin at zero: m̂ = m / (1 − β₁ᵗ) corrects that bias.
     The steps are those of torch.optim, which stands ready as `optimizer`.
 
     Args:
@@ -30,7 +32,7 @@ class Adam:
     Source: Kingma and Ba 2015, algorithm 1.
     """
 
-    kind: type[torch.optim.Adam] | type[torch.optim.AdamW] = torch.optim.Adam
+    optimizer_class: type[torch.optim.Adam] | type[torch.optim.AdamW] = torch.optim.Adam
 
     def __init__(
         self,
@@ -44,11 +46,11 @@ class Adam:
         self.lr = lr
         self.steps = 0
         self.parameters = dict(layer.named_parameters())
-        moved = list(self.parameters.values())
+        parameters = list(self.parameters.values())
         # One pass over each parameter instead of ten: a tenth of a small model's time on a CPU.
-        fused = all(p.device.type == "cpu" and p.is_floating_point() for p in moved)
-        self.optimizer = self.kind(
-            moved,
+        fused = all(p.device.type == "cpu" and p.is_floating_point() for p in parameters)
+        self.optimizer = self.optimizer_class(
+            parameters,
             float(lr),
             (float(betas[0]), float(betas[1])),
             float(eps),
@@ -57,13 +59,13 @@ class Adam:
         )
 
     def step(self, lr: float | None = None) -> None:
-        """Move every parameter that is not frozen once, in place; the gradients stay.
+        """Update every parameter that is not frozen, in place; the gradients stay.
 
         Args:
-            lr: of this step alone, such as `noam_rate` gives; None is the one of the start.
+            lr: of this step alone, such as `noam_schedule` gives; None is the one of the start.
         """
         lr = self.lr if lr is None else lr
-        check_number(f"{type(self).__name__}.step", "lr", lr)
+        check_range(f"{type(self).__name__}.step", "a number of at least 0", lr=lr)
         lr = float(lr)
         self.steps += 1
         for parameter in self.parameters.values():
@@ -77,46 +79,48 @@ class Adam:
         self.optimizer.step()
 
     def state_dict(self) -> dict[str, Tensor]:
-        """Copies of "step", "m.NAME" and "v.NAME": with the parameters, all that goes on needs.
+        """Copies of "step", "m.NAME" and "v.NAME": all that resuming needs beside the parameters.
 
         One that was frozen for a while has a "step.NAME" of its own.
         """
         state = {"step": torch.tensor(float(self.steps), dtype=torch.float64)}
-        for short, long in (("m", "exp_avg"), ("v", "exp_avg_sq")):
+        for moment, torch_name in (("m", "exp_avg"), ("v", "exp_avg_sq")):
             for name, parameter in self.parameters.items():
-                means = self.optimizer.state.get(parameter, {})
-                value = means.get(long, torch.zeros_like(parameter))
-                state[f"{short}.{name}"] = value.detach().clone()
+                moments = self.optimizer.state.get(parameter, {})
+                value = moments.get(torch_name, torch.zeros_like(parameter))
+                state[f"{moment}.{name}"] = value.detach().clone()
         for name, parameter in self.parameters.items():
-            taken = float(self.optimizer.state.get(parameter, {}).get("step", 0))
-            if taken != self.steps:
-                state[f"step.{name}"] = torch.tensor(taken, dtype=torch.float64)
+            steps = float(self.optimizer.state.get(parameter, {}).get("step", 0))
+            if steps != self.steps:
+                state[f"step.{name}"] = torch.tensor(steps, dtype=torch.float64)
         return state
 
     def load_state_dict(self, state: Mapping[str, Tensor | NDArray[Any]]) -> None:
-        """Go on where another of the same parameters stopped.
+        """Resume where another optimizer of the same parameters stopped.
 
         Args:
             state: what `state_dict` gave, as tensors, or as the arrays that a checkpoint holds.
         Raises:
             ValueError: something is missing, unknown, or of another shape; it is named.
         """
-        check_state(
+        check_state_dict(
             f"{type(self).__name__}.load_state_dict",
-            self._always(self.state_dict()),
-            self._always(state),
+            self._required_shapes(self.state_dict()),
+            self._required_shapes(state),
         )
         self.steps = int(state["step"])
         for name, parameter in self.parameters.items():
-            taken = float(state.get(f"step.{name}", self.steps))
-            means: dict[str, Tensor] = {"step": torch.tensor(taken)}
-            for short, long in (("m", "exp_avg"), ("v", "exp_avg_sq")):
-                value = torch.as_tensor(state[f"{short}.{name}"])
-                means[long] = torch.empty_like(parameter).copy_(value).detach()
-            self.optimizer.state[parameter] = means
+            steps = float(state.get(f"step.{name}", self.steps))
+            moments: dict[str, Tensor] = {"step": torch.tensor(steps)}
+            for moment, torch_name in (("m", "exp_avg"), ("v", "exp_avg_sq")):
+                value = torch.as_tensor(state[f"{moment}.{name}"])
+                moments[torch_name] = torch.empty_like(parameter).copy_(value).detach()
+            self.optimizer.state[parameter] = moments
 
-    def _always(self, state: Mapping[str, Tensor | NDArray[Any]]) -> dict[str, tuple[int, ...]]:
-        """The shapes of what stands in every state: all but a "step.NAME"."""
+    def _required_shapes(
+        self, state: Mapping[str, Tensor | NDArray[Any]]
+    ) -> dict[str, tuple[int, ...]]:
+        """Shapes of the entries that every state has: all but "step.NAME"."""
         return {
             name: tuple(value.shape)
             for name, value in state.items()
@@ -125,7 +129,7 @@ class Adam:
 
 
 class AdamW(Adam):
-    """Adam whose weights shrink beside the step, not through it: first p −= lr · λ · p.
+    """Adam with decoupled weight decay: first p −= lr · λ · p, then the step.
 
     Args:
         layer, lr, betas, eps: as for Adam.
@@ -133,7 +137,7 @@ class AdamW(Adam):
     Source: Loshchilov and Hutter 2019, algorithm 2.
     """
 
-    kind = torch.optim.AdamW
+    optimizer_class = torch.optim.AdamW
 
     def __init__(
         self,

@@ -1,9 +1,9 @@
-"""The whole Transformer: layers, stacks, both kinds of model, and decoding token by token."""
+"""Transformer: layers, stacks, encoder-decoder and decoder-only models, decoding with caches."""
 
 from qkv.torch.transformer.decoder import Decoder
 from qkv.torch.transformer.decoder_layer import DecoderLayer
 from qkv.torch.transformer.decoder_only import DecoderOnly
-from qkv.torch.transformer.decoding import DecodingState
+from qkv.torch.transformer.decoding_state import DecodingState
 from qkv.torch.transformer.encoder import Encoder
 from qkv.torch.transformer.encoder_decoder import Transformer
 from qkv.torch.transformer.encoder_layer import EncoderLayer

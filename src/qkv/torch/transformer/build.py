@@ -1,4 +1,4 @@
-"""The parts of a model, made as its configuration says."""
+"""Build the parts of a model from its configuration: embedding, encoder, decoder, output."""
 
 from typing import Any
 
@@ -11,40 +11,52 @@ from qkv.torch.transformer.decoder import Decoder
 from qkv.torch.transformer.decoder_layer import DecoderLayer
 from qkv.torch.transformer.encoder import Encoder
 from qkv.torch.transformer.encoder_layer import EncoderLayer
-from qkv.torch.transformer.output import TiedOutput
+from qkv.torch.transformer.output_projection import TiedOutput
 
 __all__ = ["make_decoder", "make_embedding", "make_encoder", "make_output"]
 
 
-def make_embedding(config: TransformerConfig, vocab_size: int, **own: Any) -> Embedding:
-    """A table of this many tokens; `own` is what the parameters are drawn by, here as below."""
+def make_embedding(config: TransformerConfig, vocab_size: int, **factory_kwargs: Any) -> Embedding:
+    """The embedding of a vocabulary; factory_kwargs are rng, dtype and device, as below."""
     scale = None if config.scale_embedding else 1.0  # None is √d_model
-    return Embedding(vocab_size, config.d_model, config.pad_id, scale, **own)
+    return Embedding(vocab_size, config.d_model, config.pad_id, scale, **factory_kwargs)
 
 
-def make_encoder(config: TransformerConfig, **own: Any) -> Encoder:
-    layers = [EncoderLayer(**config.layer_options, **own) for _ in range(config.n_layers)]
-    return Encoder(layers, _last_norm(config, own))
+def make_encoder(config: TransformerConfig, **factory_kwargs: Any) -> Encoder:
+    """The stack of encoder layers."""
+    options = config.layer_options | factory_kwargs
+    layers = [EncoderLayer(**options) for _ in range(config.n_layers)]
+    return Encoder(layers, _final_norm(config, factory_kwargs))
 
 
 def make_decoder(
-    config: TransformerConfig, n_layers: int, cross_attention: bool = True, **own: Any
+    config: TransformerConfig, n_layers: int, cross_attention: bool = True, **factory_kwargs: Any
 ) -> Decoder:
-    options = {**config.layer_options, "cross_attention": cross_attention, **own}
-    options["causal"] = config.causal
+    """The stack of decoder layers, with cross-attention or without."""
+    options = config.layer_options | factory_kwargs
+    options |= {"cross_attention": cross_attention, "causal": config.causal}
     layers = [DecoderLayer(**options) for _ in range(n_layers)]
-    return Decoder(layers, _last_norm(config, own))
+    return Decoder(layers, _final_norm(config, factory_kwargs))
 
 
-def make_output(config: TransformerConfig, table: Embedding, **own: Any) -> Linear | TiedOutput:
-    """A projection of its own, or the table's."""
+def make_output(
+    config: TransformerConfig, table: Embedding, **factory_kwargs: Any
+) -> Linear | TiedOutput:
+    """The output projection: tied to the embedding table, or a linear layer."""
     if config.tie != "none":
-        return TiedOutput(table, config.output_bias, dtype=own["dtype"], device=own["device"])
-    return Linear(config.d_model, config.target_vocabulary, config.output_bias, **own)
+        return TiedOutput(table, config.output_bias, **_without_rng(factory_kwargs))
+    return Linear(config.d_model, config.target_vocabulary, config.output_bias, **factory_kwargs)
 
 
-def _last_norm(config: TransformerConfig, own: dict[str, Any]) -> LayerNorm | RMSNorm | None:
+def _final_norm(
+    config: TransformerConfig, factory_kwargs: dict[str, Any]
+) -> LayerNorm | RMSNorm | None:
     if not config.ends_in_norm:
         return None
-    made: dict[str, Any] = {"dtype": own["dtype"], "device": own["device"]}
-    return make_norm(config.norm, config.d_model, config.norm_eps, config.norm_bias, **made)
+    kwargs = _without_rng(factory_kwargs)
+    return make_norm(config.norm, config.d_model, config.norm_eps, config.norm_bias, **kwargs)
+
+
+def _without_rng(factory_kwargs: dict[str, Any]) -> dict[str, Any]:
+    """dtype and device, for what begins with zeros or ones."""
+    return {name: factory_kwargs[name] for name in ("dtype", "device")}

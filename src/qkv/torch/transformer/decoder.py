@@ -1,21 +1,21 @@
-"""The decoder: N layers, one after the other."""
+"""Decoder: a stack of decoder layers."""
 
 from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from qkv.shapes import check_stack
+from qkv.shapes.transformer import check_layers
 from qkv.torch.add_norm import LayerNorm, RMSNorm
 from qkv.torch.layer import Layer
-from qkv.torch.transformer.caches import LayerCaches
+from qkv.torch.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
+from qkv.torch.transformer.decoder_cache import DecoderLayerCache
 from qkv.torch.transformer.decoder_layer import DecoderLayer
-from qkv.torch.transformer.weights import Weights, empty, gather
 
 __all__ = ["Decoder"]
 
 
 class Decoder(Layer):
-    """A stack of layers and, where each ends in a sum, one more norm.
+    """Decoder: a stack of layers and, in pre-norm models, a final norm.
 
     Args:
         layers: from the first to the last.
@@ -28,7 +28,7 @@ class Decoder(Layer):
         self, layers: Sequence[DecoderLayer], norm: LayerNorm | RMSNorm | None = None
     ) -> None:
         super().__init__()
-        check_stack("Decoder", layers, DecoderLayer)
+        check_layers("Decoder", layers, DecoderLayer)
         self.layers = nn.ModuleList(layers)
         self.norm = norm
 
@@ -40,24 +40,24 @@ class Decoder(Layer):
         mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
         bias: Tensor | None = None,
-        weights: Weights | None = None,
-        caches: Sequence[LayerCaches] | None = None,
+        attention_maps: AttentionMaps | None = None,
+        caches: Sequence[DecoderLayerCache] | None = None,
     ) -> Tensor:
         """x: (B, T, d_model), memory: (B, S, d_model) or None -> shaped like x.
 
-        Each layer takes the masks and the bias, and puts its weights under a name of its own, such
-        as "layers.0.cross_attention"; `caches` holds those of each.
+        Each layer takes the masks and the bias, and adds its attention maps under names of its own,
+        such as "layers.0.cross_attention"; `caches` holds those of each.
         """
         for i, layer in enumerate(self.layers):
-            own = empty(weights)
+            layer_maps = empty_maps(attention_maps)
             x = layer(
                 x,
                 memory,
                 mask=mask,
                 memory_mask=memory_mask,
                 bias=bias,
-                weights=own,
-                caches=None if caches is None else caches[i],
+                attention_maps=layer_maps,
+                cache=None if caches is None else caches[i],
             )
-            gather(weights, f"layers.{i}", own)
+            add_maps(attention_maps, f"layers.{i}", layer_maps)
         return x if self.norm is None else self.norm(x)

@@ -1,21 +1,22 @@
-"""A layer of the decoder: every token looks back, then at the source, then thinks."""
+"""Decoder layer: causal self-attention, cross-attention, feed-forward."""
 
 import torch
 from torch import Tensor
 
-from qkv.shapes import check_caches, check_flags, check_memory
+from qkv.shapes import check_bool
+from qkv.shapes.transformer import check_caches, check_memory
 from qkv.torch.add_norm import AddNorm
 from qkv.torch.feed_forward import FeedForward
 from qkv.torch.layer import Layer
 from qkv.torch.multi_head import MultiHeadAttention
-from qkv.torch.transformer.caches import LayerCaches
-from qkv.torch.transformer.weights import Weights, gather
+from qkv.torch.transformer.attention_maps import AttentionMaps, add_maps
+from qkv.torch.transformer.decoder_cache import DecoderLayerCache
 
 __all__ = ["DecoderLayer"]
 
 
 class DecoderLayer(Layer):
-    """Causal self-attention, attention to a memory, and the feed-forward part, each in Add & Norm.
+    """Decoder layer: causal self-attention, cross-attention, feed-forward, each in Add & Norm.
 
     Args:
         d_model, n_heads, d_ff: widths and number of heads.
@@ -23,7 +24,7 @@ class DecoderLayer(Layer):
             of attention and the inside of the feed-forward part have none, as in the paper.
         activation: "relu", "gelu", "gelu_tanh" or "swiglu".
         norm: "layer" or "rms".
-        placement: "post" or "pre".
+        norm_placement: "post" or "pre".
         bias: in the projections of attention.
         cross_attention: False leaves out the attention to a memory, as models of one text do.
         d_k, d_v, n_kv_heads: as `MultiHeadAttention` takes them, for both attentions.
@@ -47,7 +48,7 @@ class DecoderLayer(Layer):
         dropout: float = 0.0,
         activation: str = "relu",
         norm: str = "layer",
-        placement: str = "post",
+        norm_placement: str = "post",
         bias: bool = True,
         cross_attention: bool = True,
         *,
@@ -64,24 +65,33 @@ class DecoderLayer(Layer):
         device: torch.device | str | None = None,
     ) -> None:
         super().__init__()
-        check_flags("DecoderLayer", causal=causal)
+        check_bool("DecoderLayer", causal=causal)
         self.causal = causal
-        around = d_model, placement, dropout, norm, norm_eps, norm_bias
-        heads = d_model, n_heads, d_k, d_v, bias
+        add_norm_options = d_model, norm_placement, dropout, norm, norm_eps, norm_bias
+        attention_options = d_model, n_heads, d_k, d_v, bias
         self.self_attention = MultiHeadAttention(
-            *heads, n_kv_heads=n_kv_heads, rotary=rotary, rng=rng, dtype=dtype, device=device
+            *attention_options,
+            n_kv_heads=n_kv_heads,
+            rotary=rotary,
+            rng=rng,
+            dtype=dtype,
+            device=device,
         )
-        self.self_attention_add_norm = AddNorm(*around, rng=rng, dtype=dtype, device=device)
+        self.self_attention_add_norm = AddNorm(
+            *add_norm_options, rng=rng, dtype=dtype, device=device
+        )
         self.cross_attention: MultiHeadAttention | None = None
         if cross_attention:
             self.cross_attention = MultiHeadAttention(
-                *heads, n_kv_heads=n_kv_heads, rng=rng, dtype=dtype, device=device
+                *attention_options, n_kv_heads=n_kv_heads, rng=rng, dtype=dtype, device=device
             )
-            self.cross_attention_add_norm = AddNorm(*around, rng=rng, dtype=dtype, device=device)
+            self.cross_attention_add_norm = AddNorm(
+                *add_norm_options, rng=rng, dtype=dtype, device=device
+            )
         self.feed_forward = FeedForward(
             d_model, d_ff, activation, feed_forward_bias, rng=rng, dtype=dtype, device=device
         )
-        self.feed_forward_add_norm = AddNorm(*around, rng=rng, dtype=dtype, device=device)
+        self.feed_forward_add_norm = AddNorm(*add_norm_options, rng=rng, dtype=dtype, device=device)
 
     def forward(
         self,
@@ -91,10 +101,10 @@ class DecoderLayer(Layer):
         mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
         bias: Tensor | None = None,
-        weights: Weights | None = None,
-        caches: LayerCaches | None = None,
+        attention_maps: AttentionMaps | None = None,
+        cache: DecoderLayerCache | None = None,
     ) -> Tensor:
-        """Let the tokens of a text look back, and at another text.
+        """Causal self-attention, cross-attention to the memory, then feed-forward.
 
         Args:
             x: (B, T, d_model).
@@ -102,41 +112,46 @@ class DecoderLayer(Layer):
             mask: bool, broadcast to (B, H, T, T); True = may attend, if causality allows it.
             memory_mask: bool, broadcast to (B, H, T, S); True = may attend.
             bias: float, broadcast to (B, H, T, T); added to the scores of self-attention.
-            weights: a dict to put "self_attention", (B, H, T, T), and "cross_attention",
+            attention_maps: a dict to put "self_attention", (B, H, T, T), and "cross_attention",
                 (B, H, T, S), into.
-            caches: what the tokens before x have left; in eval mode. The last axis of mask and bias
+            cache: what the tokens before x have left; in eval mode. The last axis of mask and bias
                 then counts those tokens too.
         Returns:
             (B, T, d_model).
         Raises:
-            ValueError: memory is missing, or there is nothing to attend to it; or there are caches
+            ValueError: memory is missing, or there is nothing to attend to it; or there is a cache
                 and the layer is not causal.
         """
         check_memory("DecoderLayer", self.cross_attention is not None, memory)
-        check_caches("DecoderLayer", self.causal, caches)
-        needed = weights is not None
+        check_caches("DecoderLayer", self.causal, cache)
+        need_weights = attention_maps is not None
 
-        def look_back(x: Tensor) -> Tensor:
-            cache = None if caches is None else caches.self_attention
+        def attend_to_self(x: Tensor) -> Tensor:
+            kv_cache = None if cache is None else cache.self_attention
             out: Tensor
-            out, seen = self.self_attention(
-                x, mask=mask, bias=bias, causal=self.causal, need_weights=needed, cache=cache
+            out, weights = self.self_attention(
+                x,
+                mask=mask,
+                bias=bias,
+                causal=self.causal,
+                need_weights=need_weights,
+                cache=kv_cache,
             )
-            gather(weights, "self_attention", seen)
+            add_maps(attention_maps, "self_attention", weights)
             return out
 
-        def look_across(x: Tensor) -> Tensor:
+        def attend_to_memory(x: Tensor) -> Tensor:
             assert self.cross_attention is not None  # for the type checker
-            cache = None if caches is None else caches.cross_attention
+            kv_cache = None if cache is None else cache.cross_attention
             out: Tensor
-            out, seen = self.cross_attention(
-                x, memory, mask=memory_mask, need_weights=needed, cache=cache
+            out, weights = self.cross_attention(
+                x, memory, mask=memory_mask, need_weights=need_weights, cache=kv_cache
             )
-            gather(weights, "cross_attention", seen)
+            add_maps(attention_maps, "cross_attention", weights)
             return out
 
-        x = self.self_attention_add_norm(x, look_back)  # (B, T, d_model)
+        x = self.self_attention_add_norm(x, attend_to_self)  # (B, T, d_model)
         if self.cross_attention is not None:
-            x = self.cross_attention_add_norm(x, look_across)
+            x = self.cross_attention_add_norm(x, attend_to_memory)
         x = self.feed_forward_add_norm(x, self.feed_forward)
         return x

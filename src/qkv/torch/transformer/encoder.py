@@ -1,20 +1,20 @@
-"""The encoder: N layers, one after the other."""
+"""Encoder: a stack of encoder layers."""
 
 from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from qkv.shapes import check_stack
+from qkv.shapes.transformer import check_layers
 from qkv.torch.add_norm import LayerNorm, RMSNorm
 from qkv.torch.layer import Layer
+from qkv.torch.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
 from qkv.torch.transformer.encoder_layer import EncoderLayer
-from qkv.torch.transformer.weights import Weights, empty, gather
 
 __all__ = ["Encoder"]
 
 
 class Encoder(Layer):
-    """A stack of layers and, where each ends in a sum, one more norm.
+    """Encoder: a stack of layers and, in pre-norm models, a final norm.
 
     Args:
         layers: from the first to the last.
@@ -27,7 +27,7 @@ class Encoder(Layer):
         self, layers: Sequence[EncoderLayer], norm: LayerNorm | RMSNorm | None = None
     ) -> None:
         super().__init__()
-        check_stack("Encoder", layers, EncoderLayer)
+        check_layers("Encoder", layers, EncoderLayer)
         self.layers = nn.ModuleList(layers)
         self.norm = norm
 
@@ -37,15 +37,15 @@ class Encoder(Layer):
         *,
         mask: Tensor | None = None,
         bias: Tensor | None = None,
-        weights: Weights | None = None,
+        attention_maps: AttentionMaps | None = None,
     ) -> Tensor:
         """x: (B, S, d_model) -> the same shape.
 
-        Each layer takes mask and bias, and puts its weights under a name of its own, such as
+        Each layer takes mask and bias, and adds its attention map under a name of its own, such as
         "layers.0.self_attention".
         """
         for i, layer in enumerate(self.layers):
-            own = empty(weights)
-            x = layer(x, mask=mask, bias=bias, weights=own)
-            gather(weights, f"layers.{i}", own)
+            layer_maps = empty_maps(attention_maps)
+            x = layer(x, mask=mask, bias=bias, attention_maps=layer_maps)
+            add_maps(attention_maps, f"layers.{i}", layer_maps)
         return x if self.norm is None else self.norm(x)

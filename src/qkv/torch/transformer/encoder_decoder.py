@@ -1,4 +1,4 @@
-"""The Transformer of the paper: an encoder reads, a decoder writes."""
+"""Encoder-decoder Transformer, as in the paper."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,20 +7,22 @@ import torch
 from torch import Tensor
 
 from qkv.config import TransformerConfig
-from qkv.shapes import check_source_mask, check_start, check_text
+from qkv.shapes.transformer import check_decoding_mode
+from qkv.torch.checks import check_shapes
 from qkv.torch.layer import Layer
 from qkv.torch.masks import combine_masks, padding_mask
+from qkv.torch.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
 from qkv.torch.transformer.build import make_decoder, make_embedding, make_encoder, make_output
-from qkv.torch.transformer.caches import LayerCaches
-from qkv.torch.transformer.decoding import DecodingState
-from qkv.torch.transformer.inputs import Inputs
-from qkv.torch.transformer.weights import Weights, empty, gather
+from qkv.torch.transformer.decoder_cache import DecoderLayerCache
+from qkv.torch.transformer.decoding_state import DecodingState
+from qkv.torch.transformer.output_projection import OutputProjection, output_projection
+from qkv.torch.transformer.positional_encoding import PositionalEncoding
 
 __all__ = ["Transformer"]
 
 
 class Transformer(Layer):
-    """From a source and the beginning of a target to scores for each next token.
+    """Encoder-decoder Transformer: from source and target to logits of each next target token.
 
     Args:
         config: sizes and choices.
@@ -39,17 +41,22 @@ class Transformer(Layer):
     ) -> None:
         super().__init__()
         self.config = config
-        own: dict[str, Any] = {"rng": rng, "dtype": dtype, "device": device}
-        self.source_embedding = make_embedding(config, config.vocab_size, **own)
+        factory_kwargs: dict[str, Any] = {"rng": rng, "dtype": dtype, "device": device}
+        self.source_embedding = make_embedding(config, config.vocab_size, **factory_kwargs)
         if config.tie == "all":
             # As an attribute it would stand in the state twice.
             self.__dict__["target_embedding"] = self.source_embedding
         else:
-            self.target_embedding = make_embedding(config, config.target_vocabulary, **own)
-        self.source_inputs, self.target_inputs = Inputs(config, **own), Inputs(config, **own)
-        self.encoder = make_encoder(config, **own)
-        self.decoder = make_decoder(config, config.decoder_layers, **own)
-        self.output = make_output(config, self.target_embedding, **own)
+            self.target_embedding = make_embedding(
+                config, config.target_vocabulary, **factory_kwargs
+            )
+        self.source_inputs, self.target_inputs = (
+            PositionalEncoding(config, **factory_kwargs),
+            PositionalEncoding(config, **factory_kwargs),
+        )
+        self.encoder = make_encoder(config, **factory_kwargs)
+        self.decoder = make_decoder(config, config.decoder_layers, **factory_kwargs)
+        self.output = make_output(config, self.target_embedding, **factory_kwargs)
 
     def forward(
         self,
@@ -58,9 +65,9 @@ class Transformer(Layer):
         *,
         source_mask: Tensor | None = None,
         target_mask: Tensor | None = None,
-        weights: Weights | None = None,
+        attention_maps: AttentionMaps | None = None,
     ) -> Tensor:
-        """Score each next token of the target, all of them at once.
+        """Logits of each next token of the target, all of them at once.
 
         Args:
             source: (B, S) token ids, padded at the end.
@@ -70,36 +77,70 @@ class Transformer(Layer):
             target_mask: bool, broadcast to (B, H, T, T); besides that none looks ahead, unless the
                 configuration lets it. Padding needs no mask: it comes later than all words, or is
                 hidden.
-            weights: a dict to put the weights of each head into, under the name of its attention,
-                such as "decoder.layers.0.cross_attention": (B, H, T, S).
+            attention_maps: a dict to put the weights of each head into, under the name of its
+                attention, such as "decoder.layers.0.cross_attention": (B, H, T, S).
         Returns:
             (B, T, V) logits; those at t are about the token at t + 1.
         Raises:
             ValueError: texts or masks do not fit; an id that is no token is named with its place.
         """
-        check_text("Transformer", "source", source)
-        check_text("Transformer", "target", target, source.shape[0])
+        x = self.hidden_states(
+            source,
+            target,
+            source_mask=source_mask,
+            target_mask=target_mask,
+            attention_maps=attention_maps,
+        )  # (B, T, d_model)
+        logits: Tensor = self.output(x)  # (B, T, V)
+        return logits
+
+    def hidden_states(
+        self,
+        source: Tensor,
+        target: Tensor,
+        *,
+        source_mask: Tensor | None = None,
+        target_mask: Tensor | None = None,
+        attention_maps: AttentionMaps | None = None,
+    ) -> Tensor:
+        """The decoder's last hidden states (B, T, d_model), which `output` makes logits of.
+
+        Args:
+            source, target, source_mask, target_mask, attention_maps: as for the whole model.
+        Raises:
+            ValueError: texts or masks do not fit; an id that is no token is named with its place.
+        """
+        check_shapes("Transformer", source=(source, "int B+ S+"), target=(target, "int B+ T+"))
         mask = self.memory_mask(source, source_mask)
-        memory = self.encode(source, source_mask=source_mask, weights=weights)
-        return self.decode(
-            target, memory, memory_mask=mask, target_mask=target_mask, weights=weights
-        )
+        memory = self.encode(source, source_mask=source_mask, attention_maps=attention_maps)
+        return self._decoded(target, memory, mask, target_mask, attention_maps)
+
+    def output_projection(self) -> OutputProjection:
+        """Weight (V, d_model) and bias (V,) that make logits of hidden states: x weightᵀ + bias."""
+        return output_projection(self.output)
 
     def memory_mask(self, source: Tensor, source_mask: Tensor | None = None) -> Tensor | None:
-        """Which tokens of the source are seen: broadcasts to (B, 1, 1, S); None means all."""
-        check_source_mask("Transformer", source_mask, source)
+        """Which source tokens may be attended to: broadcasts to (B, 1, 1, S); None means all."""
+        mask = (source_mask, "bool -> B 1 1 S")
+        check_shapes("Transformer", source=(source, "int B S"), source_mask=mask)
         pad_id = self.config.pad_id
         return combine_masks(None if pad_id is None else padding_mask(source, pad_id), source_mask)
 
     def encode(
-        self, source: Tensor, *, source_mask: Tensor | None = None, weights: Weights | None = None
+        self,
+        source: Tensor,
+        *,
+        source_mask: Tensor | None = None,
+        attention_maps: AttentionMaps | None = None,
     ) -> Tensor:
-        """source: (B, S) -> memory: (B, S, d_model), what the decoder attends to."""
-        check_text("Transformer.encode", "source", source)
-        mask, own = self.memory_mask(source, source_mask), empty(weights)
+        """Encoder pass: source (B, S) -> memory (B, S, d_model), what the decoder attends to."""
+        check_shapes("Transformer.encode", source=(source, "int B+ S+"))
+        mask, part_maps = self.memory_mask(source, source_mask), empty_maps(attention_maps)
         x, bias = self.source_inputs(self.source_embedding(source))  # (B, S, d_model)
-        memory: Tensor = self.encoder(x, mask=mask, bias=bias, weights=own)  # (B, S, d_model)
-        gather(weights, "encoder", own)
+        memory: Tensor = self.encoder(
+            x, mask=mask, bias=bias, attention_maps=part_maps
+        )  # (B, S, d_model)
+        add_maps(attention_maps, "encoder", part_maps)
         return memory
 
     def decode(
@@ -109,48 +150,62 @@ class Transformer(Layer):
         *,
         memory_mask: Tensor | None = None,
         target_mask: Tensor | None = None,
-        weights: Weights | None = None,
-        caches: Sequence[LayerCaches] | None = None,
+        attention_maps: AttentionMaps | None = None,
+        caches: Sequence[DecoderLayerCache] | None = None,
         last: bool = False,
     ) -> Tensor:
-        """Score each next token of the target, after a source that has been read.
+        """Decoder pass: logits of each next token of the target, from a memory that is given.
 
         Args:
             target: (B, T) token ids.
             memory: (B, S, d_model), what `encode` returned.
             memory_mask: what `memory_mask` returned.
-            target_mask, weights: as for the whole model.
-            caches: what each layer has kept of the tokens before; `start` makes them.
+            target_mask, attention_maps: as for the whole model.
+            caches: what each layer has kept of the tokens before; `start_decoding` makes them.
             last: score only what comes after the last token.
         Returns:
             (B, T, V) logits, or (B, 1, V) of the last.
         """
-        check_text("Transformer.decode", "target", target)
+        check_shapes("Transformer.decode", target=(target, "int B+ T+"))
+        x = self._decoded(target, memory, memory_mask, target_mask, attention_maps, caches)
+        logits: Tensor = self.output(x[:, -1:] if last else x)  # (B, T, V)
+        return logits
+
+    def _decoded(
+        self,
+        target: Tensor,
+        memory: Tensor,
+        memory_mask: Tensor | None,
+        target_mask: Tensor | None,
+        attention_maps: AttentionMaps | None,
+        caches: Sequence[DecoderLayerCache] | None = None,
+    ) -> Tensor:
+        """The decoder's last hidden states (B, T, d_model), after a source that has been read."""
         if not self.config.causal and self.config.pad_id is not None:
             target_mask = combine_masks(padding_mask(target, self.config.pad_id), target_mask)
-        own, past = empty(weights), 0 if caches is None else caches[0].self_attention.length
-        x, bias = self.target_inputs(self.target_embedding(target), past)  # (B, T, d_model)
-        x = self.decoder(
+        part_maps = empty_maps(attention_maps)
+        cached = 0 if caches is None else caches[0].self_attention.length
+        x, bias = self.target_inputs(self.target_embedding(target), cached)  # (B, T, d_model)
+        out: Tensor = self.decoder(
             x,
             memory,
             mask=target_mask,
             memory_mask=memory_mask,
             bias=bias,
-            weights=own,
+            attention_maps=part_maps,
             caches=caches,
         )
-        gather(weights, "decoder", own)
-        logits: Tensor = self.output(x[:, -1:] if last else x)  # (B, T, V)
-        return logits
+        add_maps(attention_maps, "decoder", part_maps)
+        return out
 
     @torch.no_grad()
-    def start(self, source: Tensor, *, source_mask: Tensor | None = None) -> DecodingState:
-        """Read the source, and be ready to write token by token.
+    def start_decoding(self, source: Tensor, *, source_mask: Tensor | None = None) -> DecodingState:
+        """Start decoding: encode the source, and give a state that writes token by token.
 
         Raises:
             ValueError: the model is in training mode or not causal, or source and mask do not fit.
         """
-        check_start("Transformer.start", self.training, self.config.causal)
+        check_decoding_mode("Transformer.start_decoding", self.training, self.config.causal)
         memory = self.encode(source, source_mask=source_mask)
         mask = self.memory_mask(source, source_mask)
         return DecodingState(self.decode, len(self.decoder.layers), memory, mask)

@@ -1,0 +1,166 @@
+// Jupyter widgets without a kernel: native controls from the state stored in the page, the links
+// between them, and the explorers' drawing code (globalThis.qkvExplore, from src/qkv/explore).
+(() => {
+  const STATE_MIME = "application/vnd.jupyter.widget-state+json";
+  const VIEW_MIME = "application/vnd.jupyter.widget-view+json";
+  const EXPLORER_ID = "qkv.explore.framework.explorer.Explorer";
+
+  function html(tag, properties = {}, ...children) {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  }
+
+  // The part of Backbone's widget model that views and links use.
+  class Model {
+    constructor(record) {
+      this.name = record.model_name;
+      this.state = { ...record.state };
+      this.listeners = new Map();
+      for (const { path: [key], data } of record.buffers ?? []) this.state[key] = decodeBase64(data);
+    }
+
+    get(key) {
+      return this.state[key];
+    }
+
+    set(key, value) {
+      if (this.state[key] === value) return;
+      this.state[key] = value;
+      for (const act of this.listeners.get(`change:${key}`) ?? []) act();
+    }
+
+    on(event, act) {
+      if (!this.listeners.has(event)) this.listeners.set(event, new Set());
+      this.listeners.get(event).add(act);
+    }
+
+    off(event, act) {
+      this.listeners.get(event)?.delete(act);
+    }
+
+    save_changes() {} // there is no kernel to save to,
+
+    send() {} // and none to answer
+  }
+
+  function decodeBase64(base64) {
+    return new DataView(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)).buffer);
+  }
+
+  const parseScript = (script) => JSON.parse(script.textContent);
+
+  function createModels({ state }) {
+    const models = new Map(Object.entries(state).map(([id, record]) => [id, new Model(record)]));
+    models.of = (reference) => models.get(reference.replace("IPY_MODEL_", ""));
+    for (const model of models.values()) if (model.name.endsWith("LinkModel")) linkModels(model, models);
+    return models;
+  }
+
+  function linkModels(model, models) {
+    const [[sourceId, sourceKey], [targetId, targetKey]] = [model.get("source"), model.get("target")];
+    const [source, target] = [models.of(sourceId), models.of(targetId)];
+    if (!source || !target) return;
+    source.on(`change:${sourceKey}`, () => target.set(targetKey, source.get(sourceKey)));
+    if (model.name === "LinkModel") {
+      target.on(`change:${targetKey}`, () => source.set(sourceKey, target.get(targetKey)));
+    }
+    target.set(targetKey, source.get(sourceKey));
+  }
+
+  let inputCount = 0;
+
+  function nativeInput(tag, properties) {
+    const input = html(tag, { id: `qkv-input-${inputCount++}`, ...properties });
+    input.dataset.lmSuppressShortcuts = "true";
+    return input;
+  }
+
+  function slider(model) {
+    const texts = model.get("_options_labels");
+    const input = nativeInput("input", { type: "range", min: 0, max: texts.length - 1, step: 1 });
+    const value = html("output", { htmlFor: input.id });
+    const show = () => {
+      const text = texts[model.get("index")];
+      input.value = model.get("index");
+      input.setAttribute("aria-valuetext", text);
+      input.style.setProperty("--at", input.value / input.max);
+      value.textContent = text;
+    };
+    input.addEventListener("input", () => model.set("index", Number(input.value)));
+    model.on("change:index", show);
+    show();
+    const label = html("label", { htmlFor: input.id, textContent: model.get("description") });
+    return html("div", { className: "qkv-slider" }, label, value, input);
+  }
+
+  function dropdown(model) {
+    const options = model.get("_options_labels").map((text) => html("option", { textContent: text }));
+    const input = nativeInput("select", {});
+    input.append(...options);
+    const show = () => { input.selectedIndex = model.get("index"); };
+    input.addEventListener("change", () => model.set("index", input.selectedIndex));
+    model.on("change:index", show);
+    show();
+    const label = html("label", { htmlFor: input.id, textContent: model.get("description") });
+    return html("div", { className: "qkv-slider" }, label, input);
+  }
+
+  function checkbox(model) {
+    const input = nativeInput("input", { type: "checkbox" });
+    const show = () => { input.checked = model.get("value"); };
+    input.addEventListener("change", () => model.set("value", input.checked));
+    model.on("change:value", show);
+    show();
+    return html("label", { className: "qkv-switch" }, input, model.get("description"));
+  }
+
+  function box(model, models) {
+    return html("div", {}, ...model.get("children").map((child) => mount(models.of(child), models)));
+  }
+
+  function explorer(model) {
+    const element = html("div");
+    globalThis.qkvExplore.render({ model, el: element });
+    return element;
+  }
+
+  const VIEWS = {
+    SelectionSliderModel: slider,
+    DropdownModel: dropdown,
+    CheckboxModel: checkbox,
+    LabelModel: (model) => html("div", { textContent: model.get("value") }),
+    VBoxModel: box,
+    AnyModel: (model) => (model.get("_anywidget_id") === EXPLORER_ID ? explorer(model) : unknownWidget(model)),
+  };
+
+  function unknownWidget(model) {
+    const text = `This part needs Jupyter (${model?.name ?? "its state is missing"}).`;
+    return html("p", { className: "qkv-note", textContent: text });
+  }
+
+  function mount(model, models) {
+    const element = (VIEWS[model?.name] ?? unknownWidget)(model, models);
+    element.classList.add(...(model?.get("_dom_classes") ?? []));
+    return element;
+  }
+
+  // One explorer that cannot be shown says so, and leaves the others alone.
+  function show(script, models) {
+    try {
+      script.before(mount(models?.get(parseScript(script).model_id), models));
+    } catch (error) {
+      script.before(html("p", { className: "qkv-note", textContent: `This explorer failed: ${error.message}` }));
+      console.error(error);
+    }
+  }
+
+  // A landing page embeds explorers of several notebooks, each with its own state beside it.
+  const modelsByEmbed = new Map();
+  for (const script of document.querySelectorAll(`script[type="${STATE_MIME}"]`)) {
+    modelsByEmbed.set(script.closest(".qkv-embedded"), createModels(parseScript(script)));
+  }
+  for (const script of document.querySelectorAll(`script[type="${VIEW_MIME}"]`)) {
+    show(script, modelsByEmbed.get(script.closest(".qkv-embedded")));
+  }
+})();

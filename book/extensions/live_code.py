@@ -1,0 +1,112 @@
+"""Add the "Live code" bar to pages with code cells, and copy the scripts that it loads.
+
+A page gets the bar, book/live/bar.html, and one small script, book/live/bar.js. The rest of
+book/live and the third-party code lie in the book under _static/live, where the bar's button finds
+them, and no page loads them before.
+"""
+
+import json
+import re
+import shutil
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+SOURCES = Path(__file__).parents[1] / "live"
+BAR = SOURCES / "bar.html"
+VENDORED = {
+    "thebe": ["node_modules/thebe/lib", "*.js", "thebe.css"],
+    "katex": ["node_modules/katex/dist", "katex.mjs", "contrib/auto-render.mjs"],
+    "marked": ["node_modules/marked/lib", "marked.esm.js"],
+}
+# Where thebe would look for require.js, MathJax and widgets that it does not hold. The book has its
+# own means for all three (book/live), so the addresses lead nowhere.
+CDN_ADDRESS = re.compile(r"https://(?:cdnjs\.cloudflare\.com|cdn\.jsdelivr\.net)/[^\s\"'`]*")
+# The only line by which anywidget's front end asks for a module loader of an older kind.
+DEFINE = re.compile(r'^define\(\["@jupyter-widgets/base"\], (\w+)\);$', re.MULTILINE)
+
+
+def add_bar(app: Sphinx, page: str, _: str, context: dict[str, Any], tree: nodes.Node) -> None:
+    """Put the bar under the title of a page with code cells, and nowhere else."""
+    if tree is None or not any("cell_input" in n["classes"] for n in tree.findall(nodes.container)):
+        return
+    repository, binder = app.config.repository_address, app.config.binder_address
+    bar = BAR.read_text(encoding="utf-8").replace(
+        "{{ elsewhere }}", other_ways_to_run(page, repository, binder)
+    )
+    context["body"] = context["body"].replace("</h1>", f"</h1>\n{bar}", 1)
+    app.add_js_file("live/bar.js", loading_method="defer")
+    app.add_css_file("live/live.css")
+
+
+def other_ways_to_run(page: str, repository: str, binder: str) -> str:
+    """Where the cells of a page can run that has only files behind it, as HTML."""
+    invitation = "To run its cells on your machine, "
+    if binder:
+        owner_and_name = repository.removeprefix("https://github.com/")
+        place = quote(f"book/{page}.html", safe="")
+        address = f"{binder}/v2/gh/{owner_and_name}/main?urlpath={place}"
+        invitation = (
+            f'<a href="{escape(address)}">Open this page on Binder</a> (it takes some minutes), '
+        )
+        invitation += "or run it on your machine: "
+    book = f'<a href="{escape(repository)}">get the book</a>' if repository else "get the book"
+    return f"{invitation}{book}, and give <code>make serve</code> in its folder."
+
+
+def copy_own_files(app: Sphinx) -> None:
+    """Copy book/live, before any page: Sphinx puts a checksum of each file into its address."""
+    if app.builder.format == "html":
+        target = Path(app.outdir, "_static", "live")
+        shutil.copytree(
+            SOURCES, target, ignore=shutil.ignore_patterns(BAR.name), dirs_exist_ok=True
+        )
+
+
+def copy_vendored_files(app: Sphinx, error: Exception | None) -> None:
+    """Copy third-party code, after slim_output: its words are not words of our pages."""
+    if error or app.builder.format != "html":
+        return
+    target = Path(app.outdir, "_static", "live")
+    for name, (folder, *patterns) in VENDORED.items():
+        root = Path(app.confdir, folder)
+        for pattern in patterns:
+            files = list(root.glob(pattern))
+            if not files:
+                raise ExtensionError(f"live_code: no {pattern} in {folder}: make html fetches it")
+            for file in files:
+                copy = target / name / file.relative_to(root)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_text(
+                    CDN_ADDRESS.sub("data:,", file.read_text(encoding="utf-8")), encoding="utf-8"
+                )
+    (target / "anywidget.js").write_text(anywidget_module(), encoding="utf-8")
+    server_status = Path(app.outdir, "_live", "server.json")
+    server_status.parent.mkdir(exist_ok=True)
+    server_status.write_text(json.dumps({"live": False, "message": "elsewhere"}), encoding="utf-8")
+
+
+def anywidget_module() -> str:
+    """The front end of the installed anywidget, as a module that the page can import."""
+    spec = find_spec("anywidget")
+    if spec is None or spec.origin is None:
+        raise ExtensionError("live_code: anywidget is not installed")
+    file = Path(spec.origin).parent / "nbextension" / "index.js"
+    text, count = DEFINE.subn(r"export default \1;", file.read_text(encoding="utf-8"))
+    if count != 1:
+        raise ExtensionError(f"live_code: {file} ends in no define() that this book knows")
+    return text
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("builder-inited", copy_own_files)
+    app.connect("html-page-context", add_bar, priority=600)
+    # After slim_output (400), before no_external_requests (900).
+    app.connect("build-finished", copy_vendored_files, priority=500)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

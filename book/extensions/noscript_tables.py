@@ -1,0 +1,117 @@
+"""Write an explorer's opening state as static HTML tables, for a reader without JavaScript."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from qkv.explore.framework.widget_state import EXPLORER_ID, renumber
+
+
+def noscript_tables(models: dict[str, Any], model_id: str) -> str:
+    """A <noscript> with the opening state of the explorer of one stored view, or nothing.
+
+    Args:
+        models: the stored widget models of a page or notebook, by id.
+        model_id: the view's model, which the explorer is a part of.
+    """
+    states = [models[one] for one in renumber(models, [model_id])]
+    explorer = next((m for m in states if m["state"].get("_anywidget_id") == EXPLORER_ID), None)
+    if explorer is None:
+        return ""
+    state = explorer["state"]
+    places = [int(state[f"i_{axis['name']}"]) for axis in state["axes"]]
+    setting = ", ".join(
+        f"{axis['label']} {axis['texts'][place]}"
+        for axis, place in zip(state["axes"], places, strict=True)
+    )
+    panels = "".join(
+        _panel_html(spec, arrays, state["labels"])
+        for spec, arrays in _opening_panels(explorer, places)
+    )
+    return (
+        f'<noscript><div class="qkv-explore qkv-noscript"><p><b>{escape(state["title"])}.</b> '
+        "Its sliders need JavaScript. This is how it opens, "
+        f"at {escape(setting)}.</p>{panels}</div></noscript>"
+    )
+
+
+def _opening_panels(
+    model: dict[str, Any], places: list[int]
+) -> Iterator[tuple[dict[str, Any], list[Any]]]:
+    """(spec, arrays) of each panel at the opening state; the last axis moves fastest."""
+    state = model["state"]
+    sizes = [len(axis["values"]) for axis in state["axes"]]
+    data = next(b["data"] for b in model["buffers"] if b["path"] == ["frames"])
+    frames = base64.b64decode(data)
+    for index, *offsets in state["frames_layout"]["points"][
+        int(np.ravel_multi_index(places, sizes))
+    ]:
+        spec = state["frames_layout"]["specs"][index]
+        yield (
+            spec,
+            [
+                np.frombuffer(
+                    frames, f"<{entry['dtype']}", math.prod(entry["shape"]), offset
+                ).reshape(entry["shape"])
+                for entry, offset in zip(spec.get("arrays", []), offsets, strict=True)
+            ],
+        )
+
+
+def _panel_html(spec: dict[str, Any], arrays: list[Any], labels: dict[str, str]) -> str:
+    name = labels.get(spec["name"], spec["name"])
+    if spec["kind"] == "text":
+        return f"<p>{escape(name)}: <b>{escape(spec['text'])}</b></p>"
+    if spec["kind"] == "heatmap":
+        heads = arrays[0].reshape(-1, *arrays[0].shape[-2:])  # (H, n, m)
+        names = (
+            [name]
+            if len(heads) == 1
+            else [f"{name}, {labels['head']} {h + 1}" for h in range(len(heads))]
+        )
+        return "".join(
+            _table(caption, ["", *spec["columns"]], spec["rows"], values, spec["colours"])
+            for caption, values in zip(names, heads, strict=True)
+        )
+    if spec["kind"] == "bars":
+        return _table(name, [], spec["labels"], arrays[0][:, None], "")
+    if spec["kind"] == "lines":
+        x, *curves = arrays
+        head = [spec["x_label"], *spec["labels"]]
+        return _table(name, head, [_cell_text(one, "") for one in x], np.stack(curves, axis=1), "")
+    top = f"<tr>{_cells('th', spec['header'])}</tr>"
+    cells = "".join(f"<tr>{_cells('td', row)}</tr>" for row in spec["rows"])
+    return f"<table><caption>{escape(name)}</caption>{top}{cells}</table>"
+
+
+def _table(caption: str, head: list[str], rows: list[str], values: Any, colours: str) -> str:
+    top = f"<tr>{_cells('th', head)}</tr>" if head else ""
+    body = ""
+    for label, row in zip(rows, values, strict=True):
+        cells = "".join(f"<td{_shade(one, colours)}>{_cell_text(one, colours)}</td>" for one in row)
+        body += f'<tr><th scope="row">{escape(label)}</th>{cells}</tr>'
+    return f"<table><caption>{escape(caption)}</caption>{top}{body}</table>"
+
+
+def _cells(tag: str, texts: list[str]) -> str:
+    return "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)
+
+
+def _shade(value: float, colours: str) -> str:
+    shaded = colours in ("weights", "mask") and value > 0
+    return f' style="--v:{min(float(value), 1):.2f}"' if shaded else ""
+
+
+def _cell_text(value: float, colours: str) -> str:
+    if colours == "mask":
+        return "✓" if value else ""
+    if not math.isfinite(value):
+        return "?" if math.isnan(value) else ("−∞" if value < 0 else "∞")
+    text = f"{value:.2f}" if abs(value) < 1000 else f"{value:.3g}"
+    return text.replace("-", "−")

@@ -1,0 +1,73 @@
+"""The book's public addresses: two settings in _config.yml, and every link made of the first.
+
+``repository_address`` makes the repository, issue and Colab buttons, and the set-up cell that each
+chapter needs in Colab (tools/colab.py). ``binder_address`` names a Binder service that builds the
+repository. While a setting is empty nothing points anywhere: Jupyter Book's own defaults, which
+point at Jupyter Book's repository, are cleared. The environment variables QKV_REPOSITORY and
+QKV_BINDER stand in for the settings. Other extensions read the result from ``app.config``.
+"""
+
+import os
+import re
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import ConfigError
+
+COLAB = "https://colab.research.google.com"
+VARIABLES = {"repository_address": "QKV_REPOSITORY", "binder_address": "QKV_BINDER"}
+PATTERNS = {
+    # Not the address to clone from, which ends in .git: no page of the repository is there.
+    "repository_address": re.compile(r"https://github\.com/[\w.-]+/[\w.-]+(?<!\.git)", re.ASCII),
+    "binder_address": re.compile(r"https://[\w.-]+(:\d+)?(/[\w.-]+)*", re.ASCII),
+}
+EXAMPLES = {
+    "repository_address": "https://github.com/OWNER/REPO (Colab opens no other)",
+    "binder_address": "https://mybinder.org",
+}
+
+
+def resolve(name: str, setting: str) -> str:
+    """The address that holds: the environment's, else the setting's; empty where there is none.
+
+    Args:
+        name: "repository_address" or "binder_address".
+        setting: what _config.yml says.
+    Raises:
+        ConfigError: no link can be made of it.
+    """
+    value = os.environ.get(VARIABLES[name], setting).rstrip("/")
+    if value and not PATTERNS[name].fullmatch(value):
+        raise ConfigError(f"{name} must look like {EXAMPLES[name]}, got {value!r}")
+    return value
+
+
+def apply_addresses(app: Sphinx, config: Config) -> None:
+    """Put the addresses that hold into the settings, and into the theme's repository options."""
+    repository = resolve("repository_address", config.repository_address)
+    binder = resolve("binder_address", config.binder_address)
+    if binder and not repository:
+        raise ConfigError(
+            "binder_address is set, and Binder builds from a repository: "
+            "set repository_address too, or leave binder_address empty"
+        )
+    config.repository_address, config.binder_address = repository, binder
+    has_repository = bool(repository)
+    config.html_theme_options.update(
+        repository_url=repository,
+        repository_branch="main",
+        path_to_docs="",
+        use_repository_button=has_repository,
+        use_issues_button=has_repository,
+        use_edit_page_button=False,
+        use_source_button=False,
+        launch_buttons={"colab_url": COLAB} if has_repository else {},
+    )
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_config_value("repository_address", "", "html", str)
+    app.add_config_value("binder_address", "", "html", str)
+    app.connect("config-inited", apply_addresses, priority=100)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,42 @@
+"""Write index.html at the book's root, which leads on to its first page.
+
+Jupyter Book's own has no title and no language.
+"""
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+ROOT_PAGE = """<!doctype html>
+<html lang="{language}">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<meta http-equiv="refresh" content="0; url={first}">
+<link rel="canonical" href="{first}">
+<link rel="icon" href="data:,">
+</head>
+<body><h1>{title}</h1><p><a href="{first}">Open the book</a></p></body>
+</html>
+"""
+
+
+def write_root_page(app: Sphinx, error: Exception | None) -> None:
+    if error or app.builder.format != "html":
+        return
+    page = ROOT_PAGE.format(
+        language=app.config.language,
+        title=escape(app.config.html_title),
+        first=app.builder.get_target_uri(app.config.root_doc),
+    )
+    (Path(app.outdir) / "index.html").write_text(page, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    # Jupyter Book sets this for sphinx-comments, which the book does not load; unknown, it would be
+    # a warning, and warnings stop the build.
+    app.add_config_value("comments_config", {}, "html")
+    app.connect("build-finished", write_root_page, priority=200)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,233 @@
+"""`qkv translate`: a checkpoint and lines of text in, translations out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import tee
+from pathlib import Path
+
+from qkv.bleu import bleu_scorer
+from qkv.commands.messages import counted, escaped, os_error_message
+from qkv.commands.progress_bar import progress_bar
+from qkv.commands.translate_arguments import SHIPPED, parse, search_options
+from qkv.files import atomic_write
+from qkv.pretrained import pretrained
+from qkv.pretrained.lenient_tokenizer import LenientTokenizer, UnknownWordsError
+from qkv.pretrained.load import EXAMPLE
+from qkv.text import SPECIAL_TOKENS
+from qkv.text.lines import LineError, decode_line, read_lines, split_lines
+from qkv.translator import Translator, attention_page
+
+__all__ = ["main"]
+
+INTERRUPTED, CLOSED = 130, 141  # as a shell counts: 128 and the signal's number
+BLOCK = 8192  # lines of a file that are translated together
+MAX_DRAWN = 20  # sentences on the page: each head of each layer is in it
+STDIN = "standard input"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Translate; the exit status."""
+    options = parse(arguments)
+    try:
+        return run(options)
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED
+    except OSError as error:
+        report(os_error_message(error))
+    except (ValueError, ImportError) as error:
+        report(str(error))
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "out of memory" not in str(error):
+            raise
+        report("out of memory: lower --max-tokens")
+    return 1
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check what can be checked, and only then begin."""
+    for path in filter(None, (options.out, options.attention)):
+        if path.is_dir() or not Path(os.path.realpath(path)).parent.is_dir():
+            raise ValueError(f"{path} cannot be written: name a file in a folder that is there")
+    translator = load(options.checkpoint, options.room, options.device)
+    if options.list_words:
+        tokens = translator.source.tokens[len(SPECIAL_TOKENS) :]
+        write_out(sorted(tokens, key=lambda token: (token.lower(), token)))
+        return 0
+    if options.max_new_tokens and options.max_new_tokens > translator.max_len:
+        most = translator.max_len
+        raise ValueError(f"--max-new-tokens must be at most {most}, which the model has")
+    references = list(read_lines(options.reference)) if options.reference else None
+    if references == []:
+        raise ValueError(f"{options.reference} is empty: no BLEU")
+    score = bleu_scorer("--reference", "sacrebleu") if references is not None else None
+
+    sources, translations = translate(translator, options, references)
+    if options.out is not None:
+        atomic_write(options.out, as_bytes(translations))
+    if options.attention is not None:
+        draw(translator, sources, options)
+    if references is not None and score is not None:
+        check_same_number(len(translations), len(references), options)
+        bleu, signature = score(translations, references)
+        print(f"BLEU {bleu:.2f} {signature}", file=sys.stderr)
+    return 0
+
+
+def load(checkpoint: str, room: str, device: str | None) -> Translator:
+    """The translator of a checkpoint, or the one that ships with the package."""
+    if checkpoint == SHIPPED:
+        if device is not None:
+            raise ValueError(f"--device: the {SHIPPED} model runs on the processor: leave it out")
+        return pretrained(room)
+    if room == "torch" and device is None:
+        import torch
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    return Translator.from_checkpoint(checkpoint, room, device)
+
+
+def translate(
+    translator: Translator, options: argparse.Namespace, references: Sequence[str] | None
+) -> tuple[list[str], list[str]]:
+    """Translate a file, if all of its lines can be, or standard input as it comes.
+
+    Returns:
+        The lines and their translations, which are written out unless they go to a file.
+    """
+    lines: list[str] = []
+    if options.file == "-":
+        blocks = stdin_blocks(translator, options)
+    else:
+        lines += read_lines(options.file)
+        if references is not None:
+            check_same_number(len(lines), len(references), options)
+        for number, line in enumerate(lines, 1):
+            check_line(line, number, options.file, translator, options)
+        blocks = (lines[start : start + BLOCK] for start in range(0, len(lines), BLOCK))
+    sources: list[str] = []
+    translations: list[str] = []
+    blocks, copies = tee(blocks)
+    with progress_bar(len(lines)) as advance:
+        stream = translator.stream(blocks, progress=advance, **search_options(options))
+        for block, translated in zip(copies, stream, strict=False):
+            sources += block
+            translations += translated
+            if options.out is None:
+                write_out(translated)
+    return sources, translations
+
+
+def stdin_blocks(translator: Translator, options: argparse.Namespace) -> Iterator[list[str]]:
+    """The lines of standard input as they come; on a terminal, a bad one is told and skipped."""
+    is_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    if is_terminal:
+        print(greeting(translator, options.checkpoint), file=sys.stderr)
+    number = 0
+    prompt(is_terminal)
+    for raw_lines in split_lines(sys.stdin.buffer):
+        block: list[str] = []
+        problem = None
+        for raw in raw_lines:
+            number += 1
+            try:
+                line = decode_line(raw, number, STDIN)
+                check_line(line, number, STDIN, translator, options)
+            except LineError as error:
+                problem = error
+                break
+            block.append(line)
+        yield block
+        if problem is not None and not is_terminal:
+            raise problem
+        if problem is not None:
+            report(str(problem))
+        prompt(is_terminal)
+    if is_terminal:
+        print(file=sys.stderr)
+
+
+def check_line(
+    line: str, number: int, name: str, translator: Translator, options: argparse.Namespace
+) -> None:
+    """Refuse a line that the model cannot take, or say that it is truncated."""
+    try:
+        count, limit = translator.count_tokens(line), translator.max_len
+    except UnknownWordsError as error:
+        how = list_words_hint(options.checkpoint)
+        raise LineError(f"line {number} of {name}: {error.hint}: {how}") from error
+    except ValueError as error:
+        raise LineError(f"line {number} of {name}: {error}") from error
+    if count > limit:
+        tokens = counted(count, "token")
+        message = f"line {number} of {name} has {tokens}, the model takes {limit:,}"
+        if not options.truncate:
+            raise LineError(f"{message}: split it, or pass --truncate")
+        report(f"{message}: it is cut")
+
+
+def check_same_number(lines: int, references: int, options: argparse.Namespace) -> None:
+    if lines != references:
+        name = STDIN if options.file == "-" else options.file
+        raise ValueError(
+            f"{name} has {counted(lines, 'line')} and {options.reference} has {references:,}: "
+            "no BLEU"
+        )
+
+
+def draw(translator: Translator, sources: Sequence[str], options: argparse.Namespace) -> None:
+    """Write the page of attention maps."""
+    if len(sources) > MAX_DRAWN:
+        report(f"{options.attention} shows the first {MAX_DRAWN} of {len(sources)} lines")
+    maps = [
+        translator.attention(line, **search_options(options), offset=n)
+        for n, line in enumerate(sources[:MAX_DRAWN])
+        if line.strip()
+    ]
+    atomic_write(options.attention, attention_page(maps).encode())
+
+
+def greeting(translator: Translator, checkpoint: str) -> str:
+    """What somebody at a terminal needs to know."""
+    lines = ["One sentence a line; Ctrl-D ends."]
+    source, target = translator.source, translator.target
+    if isinstance(source, LenientTokenizer) and isinstance(target, LenientTokenizer):
+        lines.insert(0, f"From {source.language} to {target.language}, such as: {EXAMPLE}")
+    if not source.has_subwords:  # what is no word of it is unknown
+        lines.insert(-1, f"{list_words_hint(checkpoint)}.")
+    return "\n".join(lines)
+
+
+def list_words_hint(checkpoint: str) -> str:
+    return f"qkv translate {shlex.quote(checkpoint)} --list-words shows all that it knows"
+
+
+def as_bytes(lines: Sequence[str]) -> bytes:
+    # A model of characters may write a line feed, and the lines have to stay beside their sources.
+    return "".join(line.replace("\n", " ") + "\n" for line in lines).encode()
+
+
+def write_out(lines: Sequence[str]) -> None:
+    sys.stdout.buffer.write(as_bytes(lines))
+    sys.stdout.buffer.flush()
+
+
+def prompt(is_terminal: bool) -> None:
+    if is_terminal:
+        print("> ", end="", file=sys.stderr, flush=True)
+
+
+def report(message: str) -> None:
+    print(f"qkv translate: {escaped(message)}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

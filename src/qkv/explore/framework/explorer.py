@@ -1,0 +1,179 @@
+"""`explore(fn, ...)`: sliders over a pure Python function, working with and without a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import anywidget
+import ipywidgets as widgets
+import traitlets
+
+from qkv.explore.framework.bundle import es_module, style_sheet
+from qkv.explore.framework.controls import controls, heading
+from qkv.explore.framework.frames import Frames
+from qkv.explore.framework.grid import (
+    Follow,
+    Function,
+    Grid,
+    compute_frames,
+    format_value,
+    is_boolean,
+    validate_follow,
+    validate_grid,
+    validate_start,
+)
+from qkv.explore.framework.ranges import Ranges, has_gap, range_error, validate_ranges
+
+# All text the reader sees that is neither a title nor a panel's own; labels= replaces them.
+DEFAULT_LABELS = {
+    "n_heads": "heads",
+    "d_k follows n_heads": "d_k follows d_model / heads",
+    "yes": "yes",
+    "no": "no",
+    "head": "head",
+    "allowed": "may attend",
+    "blocked": "blocked",
+    "largest": "largest",
+    "kernel": "Off the grid: the kernel computes it",
+    "computed": "Computed by the kernel at",
+    "whole": "{axis} takes whole numbers from {low} to {high}, not {value}.",
+    "number": "{axis} takes numbers from {low} to {high}, not {value}.",
+    "beyond": "beyond the axis",
+    "unrun": "Sliders, “{title}”: run this cell in Jupyter to move them. "
+    "In the book they move at once.",
+}
+
+
+class Explorer(anywidget.AnyWidget):
+    """Widget that carries the panels of every grid point, and draws those of the current one."""
+
+    _esm = es_module()
+    _css = style_sheet()
+    title = traitlets.Unicode().tag(sync=True)
+    source = traitlets.Unicode().tag(sync=True)  # module:function, for the tests that call it again
+    # Each with name, label, values, texts, and a range where more than the values can be typed.
+    axes: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    labels = traitlets.Dict().tag(sync=True)
+    follow = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
+    following = traitlets.Bool(False).tag(sync=True)
+    frames_layout = traitlets.Dict().tag(sync=True)  # Frames.layout()
+    frames = traitlets.Bytes(b"").tag(sync=True)
+
+    def __init__(
+        self, fn: Function, grid: Grid, ranges: Ranges, start: Mapping[str, Any], **traits: Any
+    ) -> None:
+        self._fn, self._grid, self._ranges = fn, grid, ranges
+        serialized = compute_frames(fn, grid)
+        # One trait an axis holds the place of its value; jslink binds a control to each.
+        types = {name: traitlets.Bool if is_boolean(grid[name]) else traitlets.Int for name in grid}
+        self.add_traits(**{f"i_{name}": type_().tag(sync=True) for name, type_ in types.items()})
+        super().__init__(
+            source=f"{fn.__module__}:{getattr(fn, '__qualname__', '')}",
+            frames_layout=serialized.layout(),
+            frames=bytes(serialized.data),
+            **{f"i_{name}": values.index(start[name]) for name, values in grid.items()},
+            **traits,
+        )
+        self.on_msg(self._answer)
+
+    def __repr__(self) -> str:
+        """Without an address: nbval compares it."""
+        grid = ", ".join(f"{name}={values!r}" for name, values in self._grid.items())
+        return f"Explorer({self.title!r}, {grid})"
+
+    def _answer(self, _: object, message: dict[str, Any], __: object) -> None:
+        """Answer a page's request for values off the grid; only a page with a kernel makes any."""
+        if message.get("type") == "hello":
+            self.send({"type": "alive"})
+        if message.get("type") != "compute":
+            return
+        request = {"request": message["request"], "values": message["values"]}
+        if text := range_error(message["values"], self._ranges, self._grid, self.labels):
+            self.send({"type": "error", "text": text, **request})
+            return
+        try:
+            frame = Frames()
+            frame.add(self._fn(**message["values"]))
+        except Exception as error:  # shown to the reader: in a log it would help nobody
+            self.send({"type": "error", "text": f"{type(error).__name__}: {error}", **request})
+            return
+        self.send({"type": "frame", "layout": frame.layout(), **request}, [bytes(frame.data)])
+
+
+class ExplorerBox(widgets.VBox):  # type: ignore[misc]
+    """VBox of title, hint, controls and picture."""
+
+    explorer: Explorer
+
+    def __repr__(self) -> str:
+        """The text in place of the widgets: in JupyterLab before any run, and on code hosts."""
+        return str(self.explorer.labels["unrun"]).format(title=self.explorer.title)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """With the whole text: ipywidgets cuts it off at 110 characters."""
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
+        return {**bundle, "text/plain": repr(self)}
+
+
+def explore(
+    fn: Function,
+    *,
+    title: str,
+    hint: str,
+    labels: Mapping[str, str] | None = None,
+    start: Mapping[str, Any] | None = None,
+    follow: Follow | None = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    **grid: Iterable[Any],
+) -> ExplorerBox:
+    """Sliders for every value of the grid, and a picture of what `fn` returns there.
+
+    `fn` is called at every grid point when the cell runs, and the results travel with the page:
+    the sliders need no kernel. With one, values off the grid are computed when asked for.
+
+    Args:
+        fn: pure; takes one keyword for each axis, returns {name: panel or text}.
+        title: what the explorer is called, to the eye and to a screen reader.
+        hint: one line, what to try first.
+        labels: words for axes, panels and controls, where they differ from DEFAULT_LABELS.
+        start: the opening state; axes not named here open at their first value.
+        follow: (axis, leader, {leader's value: axis's value}) adds a switch, off at first.
+        ranges: {axis: (lowest, highest)} that may be typed off the grid, both included; by
+            default the ends of the grid. Give no more than a reader's machine computes at once.
+        grid: name=values; [False, True] becomes a tick box, all else a slider.
+    Returns:
+        A VBox of plain ipywidgets controls, linked in the browser to one Explorer.
+    Raises:
+        ValueError: the grid, the opening state, the rule or the panels do not fit together.
+    """
+    values = validate_grid(grid)
+    all_labels = {**DEFAULT_LABELS, **(labels or {})}
+    allowed = validate_ranges(ranges or {}, values)
+    view = Explorer(
+        fn,
+        values,
+        allowed,
+        validate_start(start or {}, values),
+        title=title,
+        labels=all_labels,
+        follow=validate_follow(follow, values),
+        axes=[
+            {
+                "name": name,
+                "label": all_labels.get(name, name),
+                "values": choices,
+                "texts": [format_value(value, all_labels) for value in choices],
+                **(
+                    {"range": list(allowed[name])}
+                    if name in allowed and has_gap(choices, *allowed[name])
+                    else {}
+                ),
+            }
+            for name, choices in values.items()
+        ],
+    )
+    box = ExplorerBox([heading(title, "title"), heading(hint, "hint"), controls(view), view])
+    box.add_class("qkv-explore")
+    box.explorer = view
+    return box

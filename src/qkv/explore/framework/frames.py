@@ -1,0 +1,127 @@
+"""Serialize the panels of a whole grid: arrays as float16 in one block of bytes, the rest as JSON.
+
+A panel becomes a *spec* (its labels and shapes, JSON) and *arrays*. Equal specs and equal arrays
+are stored once, so a panel that ignores a slider costs nothing for that slider's values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from qkv.explore.framework.panels import Bars, Floats, Heatmap, Lines, Panel, Panels, Table
+
+Spec: TypeAlias = dict[str, Any]
+HALF_MAX = 65504.0  # the largest finite float16
+
+
+def split_panel(name: str, panel: Panel | str) -> tuple[Spec, list[Floats]]:
+    """The panel's spec and the arrays that go with it, in the order the page reads them."""
+    spec: Spec = {"name": name, "kind": kind_of(panel)}
+    arrays: list[Floats] = []
+    if isinstance(panel, str):
+        return {**spec, "text": panel}, arrays
+    if isinstance(panel, Heatmap):
+        arrays = [np.asarray(panel.values)]
+        spec |= {"rows": panel.rows, "columns": panel.columns, "colours": panel.colours}
+        spec |= {"highlight_row": panel.highlight_row, "limits": panel.limits}
+    elif isinstance(panel, Bars):
+        arrays = [np.asarray(panel.values)]
+        spec |= {"labels": panel.labels, "role": panel.role, "limits": panel.limits}
+    elif isinstance(panel, Lines):
+        arrays = [np.asarray(panel.x), *map(np.asarray, panel.ys.values())]
+        spec |= {"labels": list(panel.ys), "x_label": panel.x_label, "y_label": panel.y_label}
+        spec |= {"log_x": panel.log_x, "log_y": panel.log_y, "mark": panel.mark}
+    else:
+        spec |= {"header": panel.header, "rows": panel.rows}
+    spec["arrays"] = [
+        {"shape": list(a.shape), "dtype": dtype_of(panel, a, i)} for i, a in enumerate(arrays)
+    ]
+    return {key: value for key, value in spec.items() if value is not None}, arrays
+
+
+def dtype_of(panel: Panel, array: Floats, index: int) -> str:
+    """float16, or float32 for what float16 would turn into something else: 4001, 1e-9, -1e9."""
+    is_x = isinstance(panel, Lines) and index == 0
+    log_y = isinstance(panel, Lines) and panel.log_y
+    too_large = bool(np.any(np.abs(array[np.isfinite(array)]) > HALF_MAX))
+    return "f4" if is_x or log_y or too_large else "f2"
+
+
+def kind_of(panel: object) -> str:
+    """The kind of a panel, by which the JavaScript knows it."""
+    if isinstance(panel, str):
+        return "text"
+    if isinstance(panel, Heatmap | Bars | Lines | Table):
+        return type(panel).__name__.lower()
+    raise ValueError(
+        f"explore: fn must return panels (Heatmap, Bars, Lines, Table) or text, got "
+        f"{type(panel).__name__}: wrap it, for example Bars(values, labels)"
+    )
+
+
+def as_bytes(array: Floats, dtype: str) -> bytes:
+    """The array's bytes, little-endian on every machine: JavaScript reads them so."""
+    return array.astype(f"<{dtype}").tobytes()
+
+
+@dataclass
+class Frames:
+    """The serialized panels of every grid point, in grid order (last axis fastest)."""
+
+    specs: list[Spec] = field(default_factory=list)
+    points: list[list[list[int]]] = field(default_factory=list)  # [[spec, offset, offset...], ...]
+    ranges: dict[str, list[float]] = field(default_factory=dict)  # panel -> [lowest, highest]
+    data: bytearray = field(default_factory=bytearray)
+    _positions: dict[object, int] = field(default_factory=dict, repr=False)
+
+    def add(self, panels: Panels) -> None:
+        """Append one grid point."""
+        point = []
+        for name, panel in panels.items():
+            spec, arrays = split_panel(name, panel)
+            buffers = [
+                as_bytes(array, entry["dtype"])
+                for array, entry in zip(arrays, spec.get("arrays", []), strict=True)
+            ]
+            point.append([self._spec_index(spec), *map(self._offset, buffers)])
+            if isinstance(panel, Lines):
+                arrays = [y[y > 0] if panel.log_y else y for y in arrays[1:]]
+            self._update_range(name, arrays)
+        self.points.append(point)
+
+    def _spec_index(self, spec: Spec) -> int:
+        key = repr(spec)
+        if key not in self._positions:
+            self._positions[key] = len(self.specs)
+            self.specs.append(spec)
+        return self._positions[key]
+
+    def _offset(self, buffer: bytes) -> int:
+        if buffer not in self._positions:
+            self._positions[buffer] = len(self.data)
+            self.data += buffer
+        return self._positions[buffer]
+
+    def _update_range(self, name: str, arrays: list[Floats]) -> None:
+        """Widen the panel's range: one for the whole grid, so scales stay put as sliders move."""
+        finite = [a[np.isfinite(a)] for a in arrays]
+        values = np.concatenate([a.ravel() for a in finite]) if finite else np.empty(0)
+        if values.size:
+            low, high = self.ranges.get(name, [np.inf, -np.inf])
+            self.ranges[name] = [min(low, float(values.min())), max(high, float(values.max()))]
+
+    def layout(self) -> dict[str, Any]:
+        """The JSON that goes with `data`: specs, points and ranges."""
+        return {"specs": self.specs, "points": self.points, "ranges": self.ranges}
+
+
+def same_panels(first: Mapping[str, object], second: Mapping[str, object]) -> bool:
+    """Whether two grid points show the same panels, in the same order and of the same kinds."""
+    same_names = list(first) == list(second)
+    return same_names and [kind_of(p) for p in first.values()] == [
+        kind_of(p) for p in second.values()
+    ]

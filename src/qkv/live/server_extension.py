@@ -1,0 +1,26 @@
+"""Jupyter Server extension: shows the book at <base>/book/ of a server that somebody else runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from jupyter_server.serverapp import ServerApp
+
+from qkv.live.handlers import add_handlers
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+
+
+def book_folder() -> Path:
+    """Where the built book is: QKV_BOOK, or _build/html beside the code that runs here.
+
+    Not _build/html in the folder where Jupyter was started: its pages run with all the rights of
+    the reader, and somebody may start Jupyter in a folder that he has from a stranger.
+    """
+    return Path(os.environ.get("QKV_BOOK") or CHECKOUT / "_build" / "html").resolve()
+
+
+def load(app: ServerApp) -> None:
+    """Show the book in this server; until it is built, its address says how to build it."""
+    add_handlers(app.web_app, book_folder())

@@ -1,0 +1,32 @@
+"""The checks of arrays, bound to NumPy: `check_shapes(call, x=(x, "B T d_model"))`."""
+
+from functools import partial
+
+import numpy as np
+
+from qkv.shapes import attention, multi_head, training
+from qkv.shapes.checker import ShapeChecker
+
+__all__ = [
+    "check_attention",
+    "check_cache_update",
+    "check_checkpoints",
+    "check_masks",
+    "check_multi_head",
+    "check_shapes",
+]
+
+DTYPES = {
+    "bool": ["bool"],
+    "int": ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"],
+    "float": ["float16", "float32", "float64"],
+}
+
+check_shapes = ShapeChecker(
+    "numpy", {np.dtype(dtype): name for name, dtypes in DTYPES.items() for dtype in dtypes}
+)
+check_attention = partial(attention.check_attention, check_shapes)
+check_cache_update = partial(multi_head.check_cache_update, check_shapes)
+check_checkpoints = partial(training.check_checkpoints, check_shapes)
+check_masks = partial(attention.check_masks, check_shapes)
+check_multi_head = partial(multi_head.check_multi_head, check_shapes)

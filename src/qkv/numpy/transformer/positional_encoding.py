@@ -1,0 +1,61 @@
+"""Positional encoding of a model's inputs, of whichever kind its configuration names."""
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from qkv.config import TransformerConfig
+from qkv.numpy.array_types import Floats
+from qkv.numpy.dropout import Dropout
+from qkv.numpy.layer import Layer
+from qkv.numpy.positional import LearnedPositions, alibi_bias, sinusoidal_encoding
+
+__all__ = ["PositionalEncoding"]
+
+
+class PositionalEncoding(Layer):
+    """Positional encoding: added to embeddings, with dropout; or a bias for the scores (ALiBi).
+
+    Args:
+        config: says by `positions` which kind.
+        rng: draws a learned table, and what dropout keeps; None is a generator of its own.
+        dtype: of a learned table.
+    Source: Vaswani et al. 2017, section 3.5 and 5.4.
+    """
+
+    def __init__(
+        self,
+        config: TransformerConfig,
+        *,
+        rng: np.random.Generator | None = None,
+        dtype: DTypeLike = np.float32,
+    ) -> None:
+        super().__init__()
+        self.config = config
+        if config.positions == "learned":
+            self.positions = LearnedPositions(config.max_len, config.d_model, rng=rng, dtype=dtype)
+        self.dropout = Dropout(config.dropout, rng=rng)
+
+    def __call__(self, x: Floats, start: int = 0) -> tuple[Floats, Floats | None]:
+        """Encode the positions of vectors of which the first stands at `start`.
+
+        Args:
+            x: (B, T, d_model).
+        Returns:
+            (B, T, d_model), and a bias (1, H, T, start + T) for self-attention, or None.
+        """
+        config, bias = self.config, None
+        _, T, d_model = x.shape
+        if config.positions == "learned":
+            x = self.positions(x, start)
+        elif config.positions == "sinusoidal":
+            x = x + sinusoidal_encoding(
+                T, d_model, layout=config.layout, start=start, dtype=x.dtype
+            )  # (B, T, d_model)
+        elif config.positions == "alibi":
+            bias = alibi_bias(config.n_heads, T, start + T, dtype=x.dtype)  # (1, H, T, S)
+        return self.dropout(x), bias
+
+    def backward(self, dout: Floats) -> Floats:
+        """dout: (B, T, d_model) -> dx; adds to the gradient of a learned table."""
+        dout = self.dropout.backward(dout)
+        return self.positions.backward(dout) if self.config.positions == "learned" else dout

@@ -1,0 +1,54 @@
+"""Top-k and top-p filtering: cut off the long tail of improbable tokens before sampling."""
+
+import torch
+from torch import Tensor
+
+from qkv.shapes import check_count, check_range
+from qkv.torch.attention.softmax import softmax
+from qkv.torch.checks import check_shapes
+from qkv.torch.decoding.stable_top_k import stable_top_k_mask
+
+__all__ = ["keep_top_k", "keep_top_p"]
+
+
+def keep_top_k(scores: Tensor, top_k: int) -> Tensor:
+    """Top-k filtering: keep the k likeliest tokens, of equals the lower ids; the others get −∞.
+
+    Args:
+        scores: (..., V) log-probabilities or logits.
+        top_k: how many, at least 1; V or more keeps all.
+    Raises:
+        ValueError: scores are no float tensor, or top_k is no count.
+    Source: Fan, Lewis and Dauphin 2018, section 5.4.
+    """
+    check_shapes("keep_top_k", scores=(scores, "... V+"))
+    check_count("keep_top_k", top_k=top_k)
+    V, top_k = scores.shape[-1], int(top_k)
+    if top_k >= V:
+        return scores
+    keep = stable_top_k_mask(scores.reshape(-1, V), top_k).reshape(scores.shape)  # (..., V)
+    return scores.masked_fill(~keep, -torch.inf)
+
+
+def keep_top_p(scores: Tensor, top_p: float) -> Tensor:
+    """Top-p (nucleus) filtering: keep the likeliest tokens whose mass reaches p, the rest get −∞.
+
+    It is the smallest such set, never empty; of equals it takes the lower ids.
+
+    Args:
+        scores: (..., V) log-probabilities or logits; their softmax is the mass.
+        top_p: p in (0, 1].
+    Raises:
+        ValueError: scores are no float tensor, or top_p is outside (0, 1].
+    Source: Holtzman et al. 2020, section 3.1.
+    """
+    check_shapes("keep_top_p", scores=(scores, "... V+"))
+    check_range("keep_top_p", "a number in (0, 1]", top_p=top_p)
+    if top_p == 1:  # rounding may let the sum reach 1 too early
+        return scores
+    order = scores.argsort(dim=-1, descending=True, stable=True)  # (..., V)
+    mass = softmax(scores).gather(-1, order).cumsum(-1)  # (..., V)
+    keep_sorted = torch.ones_like(scores, dtype=torch.bool)
+    keep_sorted[..., 1:] = mass[..., :-1] < float(top_p)  # those before it fall short of p
+    keep = torch.empty_like(keep_sorted).scatter(-1, order, keep_sorted)
+    return scores.masked_fill(~keep, -torch.inf)

@@ -1,0 +1,139 @@
+"""Sparse attention masks: sliding window, strided and global. True = may attend.
+
+Join masks with `|`, as Longformer and BigBird do: `window_mask(T, 2) | global_mask(T, [0])`.
+Narrow them with `combine_masks`, as for padding. The T queries are the last of the S positions.
+"""
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+from qkv.shapes import check_count
+from qkv.shapes.attention import as_positions, check_causal
+
+__all__ = ["global_mask", "strided_mask", "window_mask"]
+
+
+def window_mask(
+    T: int,
+    window: int,
+    S: int | None = None,
+    causal: bool = False,
+    *,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Sliding-window mask: a query may attend to the keys at most `window` positions away.
+
+        window_mask(6, 1)     window_mask(6, 1, causal=True)
+        ■ ■ · · · ·           ■ · · · · ·
+        ■ ■ ■ · · ·           ■ ■ · · · ·
+        · ■ ■ ■ · ·           · ■ ■ · · ·
+        · · ■ ■ ■ ·           · · ■ ■ · ·
+        · · · ■ ■ ■           · · · ■ ■ ·
+        · · · · ■ ■           · · · · ■ ■
+
+    Args:
+        T: number of queries.
+        window: positions on each side; 0 leaves the query's own. Longformer's w is twice this.
+        S: number of keys; None means T.
+        causal: hide the keys after each query.
+        device: where the mask is made.
+    Returns:
+        (1, 1, T, S).
+    Raises:
+        ValueError: T is larger than S, or window is no count.
+    Source: Beltagy, Peters and Cohan 2020 (Longformer), section 3.1.
+    """
+    check_count("window_mask", least=0, window=window)
+    distance = _distance("window_mask", T, S, device)  # (T, S)
+    return _attention_mask(abs(distance) <= window, distance, causal)
+
+
+def strided_mask(
+    T: int,
+    stride: int,
+    S: int | None = None,
+    causal: bool = False,
+    *,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Strided mask: a query may attend to its own position and every `stride`-th from there.
+
+        strided_mask(6, 3)    strided_mask(6, 3, causal=True)
+        ■ · · ■ · ·           ■ · · · · ·
+        · ■ · · ■ ·           · ■ · · · ·
+        · · ■ · · ■           · · ■ · · ·
+        ■ · · ■ · ·           ■ · · ■ · ·
+        · ■ · · ■ ·           · ■ · · ■ ·
+        · · ■ · · ■           · · ■ · · ■
+
+    Args:
+        T: number of queries.
+        stride: from one key to the next, at least 1.
+        S: number of keys; None means T.
+        causal: hide the keys after each query.
+        device: where the mask is made.
+    Returns:
+        (1, 1, T, S).
+    Raises:
+        ValueError: T is larger than S, or stride is no whole number of at least 1.
+    Source: Child et al. 2019 (Sparse Transformer), section 4.3: one head takes this pattern and one
+        `window_mask(T, stride, causal=True)`, both causal; two steps reach all earlier keys.
+    """
+    check_count("strided_mask", stride=stride)
+    distance = _distance("strided_mask", T, S, device)  # (T, S)
+    return _attention_mask(distance % stride == 0, distance, causal)
+
+
+def global_mask(
+    T: int,
+    positions: Iterable[int],
+    S: int | None = None,
+    causal: bool = False,
+    *,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Global mask: a few positions may attend to all, and all to them.
+
+        global_mask(6, [0, 3])    global_mask(6, [0, 3], causal=True)
+        ■ ■ ■ ■ ■ ■               ■ · · · · ·
+        ■ · · ■ · ·               ■ · · · · ·
+        ■ · · ■ · ·               ■ · · · · ·
+        ■ ■ ■ ■ ■ ■               ■ ■ ■ ■ · ·
+        ■ · · ■ · ·               ■ · · ■ · ·
+        ■ · · ■ · ·               ■ · · ■ · ·
+
+    Args:
+        T: number of queries.
+        positions: of the global tokens, counted from the first key.
+        S: number of keys; None means T.
+        causal: hide the keys after each query.
+        device: where the mask is made.
+    Returns:
+        (1, 1, T, S).
+    Raises:
+        ValueError: T is larger than S, or a position lies outside the text.
+    Source: Beltagy, Peters and Cohan 2020 (Longformer), section 3.1; Zaheer et al. 2020 (BigBird),
+        section 2, where window and random keys come on top.
+    """
+    distance = _distance("global_mask", T, S, device)  # (T, S)
+    T, S = distance.shape
+    is_global = torch.zeros(S, dtype=torch.bool, device=device)
+    is_global[list(as_positions("global_mask", positions, S))] = True
+    return _attention_mask(is_global[S - T :, None] | is_global[None, :], distance, causal)
+
+
+def _distance(call: str, T: int, S: int | None, device: torch.device | str | None) -> Tensor:
+    """Distance of each query from each key, (T, S); negative where the key comes after."""
+    S = T if S is None else S
+    check_causal(call, T, S)
+    query = torch.arange(S - T, S, device=device)[:, None]  # (T, 1)
+    return query - torch.arange(S, device=device)[None, :]  # (T, S)
+
+
+def _attention_mask(allowed: Tensor, distance: Tensor, causal: bool) -> Tensor:
+    """The mask with axes for batch and heads, its future hidden if it is causal."""
+    if causal:
+        allowed = allowed & (distance >= 0)
+    return allowed[None, None]  # (1, 1, T, S)

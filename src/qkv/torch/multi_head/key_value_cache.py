@@ -1,0 +1,123 @@
+"""Key-value cache: keys and values that decoding has computed already."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from qkv.shapes.multi_head import as_cache_rows
+from qkv.torch.checks import check_cache_update
+
+__all__ = ["KeyValueCache"]
+
+INITIAL_CAPACITY = 32  # tokens
+
+
+class KeyValueCache:
+    """Key-value cache of one attention, kept from step to step.
+
+    Self-attention appends those of its new tokens; cross-attention sets those of its memory once,
+    and the cache is static from then on. The capacity doubles when it is used up, so a token is
+    copied a few times and not at each step. Only where torch keeps gradients is all copied at each
+    step: decode under `no_grad`.
+    """
+
+    def __init__(self) -> None:
+        self._keys: Tensor | None = None  # (B, n_kv_heads, capacity, d_k)
+        self._values: Tensor | None = None  # (B, n_kv_heads, capacity, d_v)
+        self._length = 0
+        self._is_static = False
+
+    @property
+    def length(self) -> int:
+        """Number of tokens whose keys are held; the next token has this position."""
+        return self._length
+
+    @property
+    def is_static(self) -> bool:
+        """Whether it holds the keys and values of a memory, to which no token is added."""
+        return self._is_static
+
+    @property
+    def keys(self) -> Tensor | None:
+        """(B, n_kv_heads, length, d_k), a view; None before the first entry."""
+        return None if self._keys is None else self._keys[:, :, : self._length]
+
+    @property
+    def values(self) -> Tensor | None:
+        """(B, n_kv_heads, length, d_v), a view; None before the first entry."""
+        return None if self._values is None else self._values[:, :, : self._length]
+
+    def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Append the keys and values of new tokens.
+
+        Args:
+            k: (B, n_kv_heads, T, d_k).
+            v: (B, n_kv_heads, T, d_v).
+        Returns:
+            Keys and values of all tokens so far, as views.
+        Raises:
+            ValueError: they do not fit one another or what is held; the cache holds a memory.
+        """
+        check_cache_update("KeyValueCache.append", k, v, self)
+        start, self._length = self._length, self._length + k.shape[2]
+        self._keys = _with_entry(self._keys, k, start)
+        self._values = _with_entry(self._values, v, start)
+        return self._keys[:, :, : self._length], self._values[:, :, : self._length]
+
+    def set_static(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Store the keys and values of a memory, to which nothing is added later.
+
+        Args:
+            k: (B, n_kv_heads, S, d_k), stored as it is and not copied.
+            v: (B, n_kv_heads, S, d_v), likewise.
+        Returns:
+            k and v.
+        Raises:
+            ValueError: they do not fit one another, or the cache is not empty.
+        """
+        check_cache_update("KeyValueCache.set_static", k, v, self)
+        self._keys, self._values, self._length, self._is_static = k, v, k.shape[2], True
+        return k, v
+
+    def reorder(self, indices: Sequence[int] | Tensor) -> None:
+        """Reorder the rows as beam search does: row n goes on from what was row indices[n].
+
+        Args:
+            indices: (N,) rows of the batch so far; N may be more or fewer than B.
+        Raises:
+            ValueError: an index is no row; it is named with its position.
+        """
+        rows = as_cache_rows("KeyValueCache.reorder", indices, self)
+        assert self._keys is not None  # for the type checker
+        assert self._values is not None
+        if rows != list(range(len(self._keys))):
+            self._keys = _select_rows(self._keys, rows, self._length)
+            self._values = _select_rows(self._values, rows, self._length)
+
+
+def _with_entry(stored: Tensor | None, new: Tensor, start: int) -> Tensor:
+    """What is stored and then what is new, in a tensor whose capacity may be larger."""
+    if torch.is_grad_enabled():
+        # Autograd keeps what earlier steps have read, so that must not be written over.
+        return new if stored is None else torch.cat((stored[:, :, :start], new), 2)
+    B, H, T, d = new.shape
+    needed = start + T
+    if stored is None or stored.shape[2] < needed:
+        capacity = max(INITIAL_CAPACITY, 2 * needed)
+        larger = new.new_empty(B, H, capacity, d)  # (B, n_kv_heads, capacity, d)
+        if stored is not None:
+            larger[:, :, :start] = stored[:, :, :start]
+        stored = larger
+    stored[:, :, start:needed] = new
+    return stored
+
+
+def _select_rows(stored: Tensor, rows: list[int], length: int) -> Tensor:
+    """The named rows, with the same capacity, of which only the used part is copied."""
+    index = torch.tensor(rows, dtype=torch.long, device=stored.device)  # (N,)
+    if torch.is_grad_enabled():
+        return stored[:, :, :length].index_select(0, index)
+    selected = stored.new_empty(len(rows), *stored.shape[1:])  # (N, n_kv_heads, capacity, d)
+    torch.index_select(stored[:, :, :length], 0, index, out=selected[:, :, :length])
+    return selected

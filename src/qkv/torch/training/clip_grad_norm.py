@@ -1,0 +1,25 @@
+"""Gradient clipping by norm, which keeps one bad batch from throwing the parameters far away."""
+
+from torch import Tensor, nn
+
+from qkv.shapes import check_range
+
+__all__ = ["clip_grad_norm"]
+
+
+def clip_grad_norm(layer: nn.Module, max_norm: float) -> Tensor:
+    """Clip the norm of the gradient, of all parameters as one vector, to `max_norm`; in place.
+
+    Args:
+        layer: whose gradients; one that two places share counts once, a frozen one not at all.
+        max_norm: the largest norm that stays as it is; math.inf only measures.
+    Returns:
+        The norm before, still on the device. If it is not finite, neither are the gradients
+        afterwards.
+    Raises:
+        ValueError: max_norm is no number above 0.
+    Source: Pascanu, Mikolov and Bengio 2013, algorithm 1.
+    """
+    check_range("clip_grad_norm", "a number above 0", max_norm=max_norm)
+    trainable = [parameter for parameter in layer.parameters() if parameter.requires_grad]
+    return nn.utils.clip_grad_norm_(trainable, float(max_norm))

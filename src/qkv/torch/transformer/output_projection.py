@@ -1,0 +1,64 @@
+"""Tied output projection: logits by the transposed embedding table."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from qkv.torch.embedding import Embedding
+from qkv.torch.layer import Layer
+from qkv.torch.linear import Linear
+
+__all__ = ["OutputProjection", "TiedOutput", "output_projection"]
+
+
+class TiedOutput(Layer):
+    """Tied output projection: logits x tableᵀ + b, by the table that embeds the tokens.
+
+    Args:
+        table: whose parameters these are, too.
+        bias: add one, zero at first.
+        dtype, device: of the bias.
+    Source: Press and Wolf 2017.
+    """
+
+    table: Embedding
+
+    def __init__(
+        self,
+        table: Embedding,
+        bias: bool = False,
+        *,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
+        super().__init__()
+        self.__dict__["table"] = table  # as an attribute it would stand in the state twice
+        zeros = torch.zeros(table.num_embeddings, dtype=dtype, device=device)
+        self.bias = nn.Parameter(zeros) if bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: (..., d_model) -> (..., V)."""
+        logits = self.table.project(x)  # (..., V)
+        return logits if self.bias is None else logits + self.bias.to(logits.dtype)
+
+
+class OutputProjection(NamedTuple):
+    """The parameters that project hidden states to logits: x weightᵀ + bias.
+
+    Args:
+        weight: (V, d_model).
+        bias: (V,), or None.
+        pad_id: the row of the weight that is a constant, and gets no gradient; None for none.
+    """
+
+    weight: Tensor
+    bias: Tensor | None
+    pad_id: int | None
+
+
+def output_projection(output: Linear | TiedOutput) -> OutputProjection:
+    """The parameters of a model's last layer, whether they are its own or the embedding's."""
+    if isinstance(output, TiedOutput):
+        return OutputProjection(output.table.weight, output.bias, output.table.pad_id)
+    return OutputProjection(output.weight, output.bias, None)

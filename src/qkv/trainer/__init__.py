@@ -1,0 +1,69 @@
+"""Training as a library: data, loss, optimizer steps, validation, and runs that can be resumed.
+
+    data = TranslationData.from_grammar()
+    model = Transformer(data.model_config(d_model=64, n_heads=4, n_layers=2))
+    history = Trainer(model, data, TrainingConfig(steps=200)).fit()
+    history.plot()
+
+`qkv train` is this and a command line. What passes through goes one way: configs → TranslationData
+→ Trainer → StepResult and Scores → TrainingRun, which alone writes to a disk.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from qkv.trainer.config import DataConfig, ModelConfig, RuntimeConfig, TrainingConfig
+    from qkv.trainer.data import TranslationData
+    from qkv.trainer.events import (
+        AverageResult,
+        Event,
+        FitStart,
+        Scores,
+        StepResult,
+        ValidationResult,
+    )
+    from qkv.trainer.history import History
+    from qkv.trainer.loss import TranslationLoss
+    from qkv.trainer.run import TrainingRun
+    from qkv.trainer.runtime import Runtime, open_runtime
+    from qkv.trainer.trainer import Trainer
+
+__all__ = [
+    "AverageResult",
+    "DataConfig",
+    "Event",
+    "FitStart",
+    "History",
+    "ModelConfig",
+    "Runtime",
+    "RuntimeConfig",
+    "Scores",
+    "StepResult",
+    "Trainer",
+    "TrainingConfig",
+    "TrainingRun",
+    "TranslationData",
+    "TranslationLoss",
+    "ValidationResult",
+    "open_runtime",
+]
+
+_MODULES = {
+    "config": ("DataConfig", "ModelConfig", "RuntimeConfig", "TrainingConfig"),
+    "data": ("TranslationData",),
+    "history": ("History",),
+    "loss": ("TranslationLoss",),
+    "events": ("AverageResult", "Event", "FitStart", "Scores", "StepResult", "ValidationResult"),
+    "run": ("TrainingRun",),
+    "runtime": ("Runtime", "open_runtime"),
+    "trainer": ("Trainer",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, imported when somebody asks for it: the configs need no torch."""
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

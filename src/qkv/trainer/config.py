@@ -1,0 +1,208 @@
+"""What a training run is told: frozen dataclasses. The defaults stand here, and nowhere else."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from qkv.shapes.choices import ACTIVATIONS, NORMS, PLACEMENTS, POSITIONS, TIES
+from qkv.trainer.fields import (
+    Choice,
+    Count,
+    Interval,
+    NonNegative,
+    Positive,
+    Share,
+    check_fields,
+)
+
+__all__ = ["PATHS", "DataConfig", "ModelConfig", "RuntimeConfig", "TrainingConfig"]
+
+PATHS = ("source", "target", "tsv", "valid_source", "valid_target")
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """Which sentence pairs to train and to validate with, and how text becomes tokens.
+
+    Args:
+        source, target: line-aligned files of sentences; None, and no `tsv`: the book's grammar.
+        tsv: both in one file, tabs between its columns.
+        columns: which of these are source and target, counted from 1.
+        valid_source, valid_target: line-aligned files to validate with.
+        valid_pairs: without these, how many pairs to hold back for it, at most a tenth.
+        split: of the grammar: held back are "combination"s of words that training never shows, or
+            any pairs, "random".
+        validation_fraction: share of the grammar's pairs that is held back.
+        vocab_size: the most tokens of a vocabulary, pieces of words by BPE.
+        words: whole words instead of pieces, and all of them.
+        separate_vocabularies: one for each language, instead of one for both.
+        max_len: the longest sentence in tokens, its end among them; longer ones are left out.
+        seed: draws which pairs are held back.
+    Raises:
+        ValueError: a field does not fit, or two do not go together.
+    """
+
+    source: str | None = None
+    target: str | None = None
+    tsv: str | None = None
+    columns: tuple[Count, Count] = (1, 2)
+    valid_source: str | None = None
+    valid_target: str | None = None
+    valid_pairs: Count = 500
+    split: Annotated[str, Choice(("combination", "random"))] = "combination"
+    validation_fraction: Share = 0.1
+    vocab_size: Annotated[int, Interval(int, 8)] = 4000
+    words: bool = False
+    separate_vocabularies: bool = False
+    max_len: Annotated[int, Interval(int, 2)] = 128
+    seed: Annotated[int, Interval(int)] = 0
+
+    def __post_init__(self) -> None:
+        for name in PATHS:
+            path = getattr(self, name)
+            if isinstance(path, str | os.PathLike):  # a run may go on in another folder
+                object.__setattr__(self, name, os.path.abspath(path))
+        check_fields(self)
+        for one, other in (("source", "target"), ("valid_source", "valid_target")):
+            if (getattr(self, one) is None) != (getattr(self, other) is None):
+                raise ValueError(
+                    f"DataConfig: `{one}` and `{other}` go together: line 1 of one stands beside "
+                    "line 1"
+                )
+        if self.tsv and self.source:
+            raise ValueError(
+                "DataConfig: `tsv` and `source` are two places for the same text: give one"
+            )
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Sizes and choices of the model: a small one, where nothing else is said.
+
+    Args:
+        d_model, n_heads, d_ff, n_layers, n_decoder_layers, dropout, activation, norm, positions: as
+            `TransformerConfig` takes them.
+        norm_placement: of the norms, "pre" or "post".
+        tie: which tables are one; None means "all", or "target" with separate vocabularies.
+    Raises:
+        ValueError: a field does not fit.
+    """
+
+    d_model: Count = 128
+    n_heads: Count = 4
+    d_ff: Count = 512
+    n_layers: Count = 3
+    n_decoder_layers: Count | None = None
+    dropout: Share = 0.1
+    norm_placement: Annotated[str, Choice(tuple(PLACEMENTS))] = "pre"
+    norm: Annotated[str, Choice(tuple(NORMS))] = "layer"
+    activation: Annotated[str, Choice(tuple(ACTIVATIONS))] = "relu"
+    positions: Annotated[str, Choice(tuple(POSITIONS))] = "sinusoidal"
+    tie: Annotated[str, Choice(tuple(TIES))] | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def resolved(self, separate_vocabularies: bool) -> ModelConfig:
+        """With `tie` filled in.
+
+        Raises:
+            ValueError: one table cannot hold two vocabularies.
+        """
+        if separate_vocabularies and self.tie == "all":
+            raise ValueError(
+                "ModelConfig: `tie` all needs one vocabulary for both languages: leave out "
+                "`separate_vocabularies`"
+            )
+        return replace(self, tie=self.tie or ("target" if separate_vocabularies else "all"))
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How a model is trained.
+
+    Args:
+        epochs: how often each pair is seen; None means what suits the data.
+        steps: how many optimizer steps, instead of epochs.
+        max_tokens: the most tokens of a batch on either side, padding included, over all processes.
+        gradient_accumulation: batches an optimizer step.
+        label_smoothing: ε of the training loss.
+        max_grad_norm: the longest gradient; a longer one is clipped.
+        schedule: the learning rate rises, and then falls in a line to 0 at the end, "linear", or
+            with the root of the step as in the paper, "noam".
+        learning_rate: the highest of the linear schedule, None means 0.002; with "noam" the factor
+            of its formula, and None means 1.
+        warmup: steps until the highest learning rate; None means a tenth of all, at most 4000.
+        optimizer: "adam" or "adamw".
+        betas, weight_decay: of the optimizer.
+        validate_every: steps between validations, at each of which all is saved; None means a tenth
+            of all, at most 1000.
+        average: of how many last validations the average is tried at the end.
+        seed: draws the order of the pairs, and dropout.
+    Raises:
+        ValueError: a field does not fit.
+    """
+
+    epochs: Positive | None = None
+    steps: Count | None = None
+    max_tokens: Count = 1024
+    gradient_accumulation: Count = 1
+    label_smoothing: Share = 0.1
+    max_grad_norm: Positive = 1.0
+    schedule: Annotated[str, Choice(("linear", "noam"))] = "linear"
+    learning_rate: NonNegative | None = None
+    warmup: Count | None = None
+    optimizer: Annotated[str, Choice(("adam", "adamw"))] = "adam"
+    betas: tuple[Share, Share] = (0.9, 0.98)
+    weight_decay: NonNegative = 0.0
+    validate_every: Count | None = None
+    average: Count = 5
+    seed: Annotated[int, Interval(int)] = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def resolved(self, steps_per_epoch: int, epochs: float) -> TrainingConfig:
+        """With everything filled in that follows from the rest and from how much data there is.
+
+        Args:
+            steps_per_epoch: optimizer steps until each pair has been seen.
+            epochs: for a config that does not say how many.
+        """
+        epochs = self.epochs or epochs
+        steps = self.steps or max(1, round(epochs * steps_per_epoch))
+        warmup = self.warmup or min(4000, max(1, steps // 10))
+        highest = 2e-3 if self.schedule == "linear" else 1.0
+        return replace(
+            self,
+            epochs=epochs,
+            steps=steps,
+            warmup=min(warmup, steps),
+            learning_rate=highest if self.learning_rate is None else self.learning_rate,
+            validate_every=self.validate_every or min(1000, math.ceil(steps / 10)),
+        )
+
+
+@dataclass(frozen=True)
+class RuntimeConfig:
+    """What it runs on, and in which numbers.
+
+    Args:
+        device: "auto", "cpu", "cuda", "cuda:1" or "mps".
+        threads: of the processor; None leaves torch's own number.
+        bf16: compute in bfloat16, where the device has it.
+        compile: by torch.compile.
+    Raises:
+        ValueError: a field does not fit.
+    """
+
+    device: str = "auto"
+    threads: Count | None = None
+    bf16: bool = False
+    compile: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)

@@ -1,0 +1,141 @@
+"""What the fields of a configuration may hold: written beside their types, checked in one place."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, TypeAlias, get_args, get_origin, get_type_hints
+
+from qkv.shapes import as_python, check_bool, check_choice
+from qkv.shapes.formatting import format_value
+from qkv.shapes.scalars import as_float, as_int
+
+__all__ = [
+    "Choice",
+    "Count",
+    "FieldType",
+    "Interval",
+    "NonNegative",
+    "Positive",
+    "Share",
+    "check_fields",
+    "field_types",
+]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Numbers from `least` to less than `below`; `above` leaves out `least` itself."""
+
+    kind: type[int] | type[float]
+    least: float = 0.0
+    below: float = math.inf
+    above: bool = False
+
+    def holds(self, value: object) -> bool:
+        number = (as_int if self.kind is int else as_float)(value)
+        if number is None or not math.isfinite(number):
+            return False
+        return (number > self.least if self.above else number >= self.least) and number < self.below
+
+    def __str__(self) -> str:
+        name = "whole number" if self.kind is int else "number"
+        if self.above:
+            return f"{name} above {self.least:g}"
+        end = f" and below {self.below:g}" if self.below < math.inf else ""
+        return f"{name} of at least {self.least:g}{end}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some words."""
+
+    words: tuple[str, ...]
+
+
+Count: TypeAlias = Annotated[int, Interval(int, 1)]
+Share: TypeAlias = Annotated[float, Interval(float, 0, 1)]
+Positive: TypeAlias = Annotated[float, Interval(float, above=True)]
+NonNegative: TypeAlias = Annotated[float, Interval(float)]
+
+
+@dataclass(frozen=True)
+class FieldType:
+    """A field of a configuration.
+
+    Args:
+        rule: an `Interval`, a `Choice`, or the plain type, bool or str.
+        optional: whether it may be None.
+        length: of a tuple; 0 means one value.
+        default: MISSING where there is none.
+    """
+
+    rule: Any
+    optional: bool
+    length: int
+    default: Any
+
+
+@cache
+def field_types(config: type) -> dict[str, FieldType]:
+    """The fields of a configuration's class, by name."""
+    hints = get_type_hints(config, include_extras=True)
+    types = {}
+    for field in fields(config):
+        options = [hint for hint in _parts(hints[field.name]) if hint is not NoneType]
+        optional, hint = len(options) < len(_parts(hints[field.name])), options[0]
+        length = 0
+        if get_origin(hint) is tuple:
+            length, hint = len(get_args(hint)), get_args(hint)[0]
+        rule = get_args(hint)[1] if get_origin(hint) is Annotated else hint
+        types[field.name] = FieldType(rule, optional, length, field.default)
+    return types
+
+
+def _parts(hint: Any) -> tuple[Any, ...]:
+    """The members of a union; of anything else, itself."""
+    return get_args(hint) if NoneType in get_args(hint) else (hint,)
+
+
+def check_fields(config: Any) -> None:
+    """Hold each field of a frozen configuration to its type; a number becomes Python's own.
+
+    Raises:
+        ValueError: one does not fit; it is named.
+    """
+    call = type(config).__name__
+    for name, field in _types_of(config).items():
+        value = getattr(config, name)
+        if value is None and field.optional:
+            continue
+        if field.length:
+            if not isinstance(value, list | tuple) or len(value) != field.length:
+                raise ValueError(
+                    f"{call}: {name} must be {field.length} values, got {format_value(value)}"
+                )
+            value = tuple(map(as_python, value))
+            for item in value:
+                _check(call, name, field.rule, item)
+        else:
+            value = as_python(value)
+            _check(call, name, field.rule, value)
+        object.__setattr__(config, name, value)
+
+
+def _types_of(config: Any) -> dict[str, FieldType]:
+    kind: type = type(config)
+    return field_types(kind)
+
+
+def _check(call: str, name: str, rule: Any, value: Any) -> None:
+    if isinstance(rule, Choice):
+        check_choice(call, name, value, rule.words)
+    elif isinstance(rule, Interval):
+        if not rule.holds(value):
+            raise ValueError(f"{call}: {name} must be a {rule}, got {format_value(value)}")
+    elif rule is bool:
+        check_bool(call, **{name: value})
+    elif not isinstance(value, rule):
+        raise ValueError(f"{call}: {name} must be a {rule.__name__}, got {format_value(value)}")

@@ -1,0 +1,173 @@
+"""What run.json holds: the configurations of a run, and which version of qkv wrote them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from typing import Any, Self
+
+import qkv
+from qkv.config import TransformerConfig
+from qkv.trainer.config import PATHS, DataConfig, RuntimeConfig, TrainingConfig
+
+__all__ = ["ChangedFieldError", "StoredRun"]
+
+FORMAT = "qkv run 2"
+SECTIONS: dict[str, Any] = {
+    "data": DataConfig,
+    "model": TransformerConfig,
+    "training": TrainingConfig,
+    "runtime": RuntimeConfig,
+}
+FREE = ("device", "threads")  # the machine may be another when a run goes on
+
+# A run lacks the fields that are younger than itself. It gets the default of today, unless that was
+# another once: here stand such fields, "section.name", each with (version, default) pairs, oldest
+# first: runs that versions before that one have written get that default.
+FORMER_DEFAULTS: dict[str, tuple[tuple[str, Any], ...]] = {}
+
+
+class ChangedFieldError(ValueError):
+    """A run is to go on with another value of a field than it began with.
+
+    Args:
+        name: of the field.
+        given, stored: the two values.
+    """
+
+    def __init__(self, name: str, given: Any, stored: Any) -> None:
+        super().__init__(
+            f"TrainingRun: `{name}` = {given!r} is not how this run began: it has {stored!r}. "
+            "Leave it out, or begin another run with `out`"
+        )
+        self.name, self.given, self.stored = name, given, stored
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """What a run is, and on what it began.
+
+    Args:
+        data, model, training, runtime: its configurations, defaults resolved.
+        digests: of its text and its vocabularies.
+        machine: as `Runtime.machine`; a value that is not known is None.
+        version: of qkv, which wrote it.
+    """
+
+    data: DataConfig
+    model: TransformerConfig
+    training: TrainingConfig
+    runtime: RuntimeConfig
+    digests: Mapping[str, str]
+    machine: Mapping[str, Any]
+    version: str = field(default_factory=lambda: qkv.__version__)
+
+    def configs(self) -> dict[str, dict[str, Any]]:
+        """Every field but those that are the machine's, section by section."""
+        sections = {name: asdict(getattr(self, name)) for name in SECTIONS}
+        for name in FREE:
+            del sections["runtime"][name]
+        return sections
+
+    def pack(self) -> bytes:
+        """As JSON."""
+        content = {"format": FORMAT, "version": self.version, **self.configs()}
+        content |= {"machine": dict(self.machine), "digests": dict(self.digests)}
+        return json.dumps(content, indent=1).encode()
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Self:
+        """Of JSON.
+
+        Raises:
+            ValueError, TypeError, AttributeError, RecursionError: it is cut short or of another
+                kind, or has a field that this version does not know.
+            KeyError: something is missing.
+        """
+        content = json.loads(data)
+        if content["format"] != FORMAT:
+            raise ValueError(f'its "format" is not "{FORMAT}"')
+        version = str(content["version"])
+        sections = {
+            name: config(**_complete(name, content[name], version))
+            for name, config in SECTIONS.items()
+        }
+        return cls(
+            **sections,
+            digests=dict(content["digests"]),
+            machine=_machine(content.get("machine")),
+            version=version,
+        )
+
+    def resumed(self, given: Mapping[str, Any]) -> Self:
+        """As it goes on: paths and machine as they are given now, all else as it began.
+
+        The threads are those that it began with, unless others are given: on another number of
+        them, sums are taken in another order, and their last digits differ.
+
+        Args:
+            given: fields by name.
+        Raises:
+            ChangedFieldError: one that has to stay is given another value.
+        """
+        free = {name: given[name] for name in FREE if given.get(name) is not None}
+        paths = {name: given[name] for name in PATHS if name in given}  # the text may have moved
+        for section in SECTIONS:
+            check_unchanged(getattr(self, section), given, ignore=(*FREE, *PATHS))
+        return replace(
+            self,
+            data=replace(self.data, **paths),
+            runtime=replace(self.runtime, **{"threads": self.machine["threads"], **free}),
+        )
+
+
+def check_unchanged(config: Any, given: Mapping[str, Any], ignore: Iterable[str] = FREE) -> None:
+    """Refuse a given field that is another in the configuration.
+
+    Raises:
+        ChangedFieldError: there is one; it is named.
+    """
+    for name in (entry.name for entry in fields(config)):
+        if name in given and name not in ignore:
+            value, stored = given[name], getattr(config, name)
+            if (tuple(value) if isinstance(value, list) else value) != stored:
+                raise ChangedFieldError(name, value, stored)
+
+
+def _complete(section: str, stored: Any, version: str) -> dict[str, Any]:
+    """The fields of a section, with defaults for those that are younger than the run."""
+    known = {field.name: field for field in fields(SECTIONS[section])}
+    for name in FREE:
+        known.pop(name, None)
+    if unknown := sorted(set(map(str, stored)) - set(known)):
+        raise ValueError(
+            f"its {section} has {', '.join(unknown)}, of which this version of qkv knows nothing: "
+            f"qkv {version} has written it, and can go on with it"
+        )
+    missing = {name: _default(section, known[name], version) for name in known.keys() - stored}
+    return {**stored, **missing}
+
+
+def _default(section: str, field: Any, version: str) -> Any:
+    """What a field was, unsaid, in the version that has written a run."""
+    for before, default in FORMER_DEFAULTS.get(f"{section}.{field.name}", ()):
+        if _numbers(version) < _numbers(before):
+            return default
+    if field.default is MISSING:
+        raise KeyError(field.name)
+    return field.default
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version)))
+
+
+def _machine(stored: object) -> dict[str, str | int | None]:
+    """What a run began on, each None where it is not known."""
+    known = stored if isinstance(stored, dict) else {}
+    device, threads, processes = (known.get(n) for n in ("device", "threads", "processes"))
+    counts = {"threads": threads, "processes": processes}
+    good = {n: x if isinstance(x, int) and x >= 1 else None for n, x in counts.items()}
+    return {"device": device if isinstance(device, str) else None, **good}

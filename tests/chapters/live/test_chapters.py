@@ -1,0 +1,107 @@
+"""Every chapter in the browser, all of its cells run live: what they show is what is stored.
+
+`make test-live` runs this; a chapter needs nothing written here.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.live import LivePage, Reader
+from tests.browser.shown import SNAPSHOT
+from tests.chapters.live.shown import OUTPUTS, WIDGET, joined, shown, stored
+
+ROOT = Path(__file__).parents[3]
+CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
+PATIENCE = 300  # seconds for all cells of a chapter; the longest needs 20 on an idle machine
+EXPLORER = ".qkv-explorer:has([data-panel])"
+STATES = "cells => cells.map(c => c.dataset.qkvState)"
+
+
+def code_cells(path: Path) -> list[dict[str, Any]]:
+    """The code cells of a notebook that its page shows."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    hidden = {"remove-cell", "remove-input"}
+    return [
+        cell
+        for cell in cells
+        if cell["cell_type"] == "code" and not hidden & {*cell["metadata"].get("tags", [])}
+    ]
+
+
+def finish(live: LivePage, names: list[str]) -> list[str]:
+    """Wait until every cell has run; the state in which each ended."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        states: list[str] = live.cells().evaluate_all(STATES)
+        if not {"idle", "queued", "running"} & {*states} or {"error", "lost", "dead"} & {*states}:
+            return states
+        if time.monotonic() > end:
+            words = "\n".join(f"{name}: {state}" for name, state in zip(names, states, strict=True))
+            said = live.message.text_content()
+            pytest.fail(f"not done after {PATIENCE} s; the bar says {said!r}\n{words}")
+        live.page.wait_for_timeout(200)
+
+
+def picture(page: Page, place: str) -> list[Any]:
+    """What each explorer in a cell shows: its values, and its panels to the last number."""
+    found = page.locator(f"{place} {EXPLORER}")
+    views = [found.nth(i).evaluate(SNAPSHOT) for i in range(found.count())]
+    for panel in (panel for view in views for panel in view["panels"]):
+        for cell in panel["cells"]:
+            if cell["hatched"]:
+                del cell["rgb"]  # of a pattern, that is the number in its name
+    return [(view["values"], view["panels"]) for view in views]
+
+
+def differences(one: Any, other: Any, place: str = "") -> list[str]:
+    """Where two pictures differ. Numbers of the page, such as colours, may by 0.01."""
+    if isinstance(one, float | int) and isinstance(other, float | int):
+        return [] if abs(one - other) < 0.01 else [f"{place}: {one} and {other}"]
+    if type(one) is not type(other) or not isinstance(one, dict | list | tuple):
+        return [] if one == other else [f"{place}: {one!r} and {other!r}"]
+    if len(one) != len(other):
+        return [f"{place}: {len(one)} and {len(other)} parts"]
+    keys = one if isinstance(one, dict) else range(len(one))
+    return [words for key in keys for words in differences(one[key], other[key], f"{place}.{key}")]
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_every_cell_runs_and_shows_what_is_stored(reader: Reader, path: Path) -> None:
+    cells = code_cells(path)
+    names = [cell["id"] for cell in cells]
+    live = reader.open(f"chapters/{path.stem}.html")
+    page = live.page
+    page.emulate_media(reduced_motion="reduce")  # a colour read is a colour reached
+    explorers = {n: 1 for n, c in enumerate(cells) if (WIDGET, "") in stored(c)}
+    expect(page.locator(f".cell_output {EXPLORER}")).to_have_count(sum(explorers.values()))
+    sources = page.locator("div.cell .cell_input pre").all_text_contents()
+    assert [s.strip() for s in sources] == [joined(cell["source"]).strip() for cell in cells]
+    live.start()
+    before = {n: picture(page, f"[data-qkv-cell='{n}'] .cell_output") for n in explorers}
+
+    live.act("run-all")
+    states = finish(live, names)
+    assert Counter(states) == {"done": len(cells)}, (
+        dict(zip(names, states, strict=True)),
+        live.message.text_content(),
+    )
+    for n, cell in enumerate(cells):
+        wanted = stored(cell)
+        for image in live.cell(n).locator(".qkv-live-output img").all():
+            expect(image).to_have_js_property("complete", True)
+        got = shown(live.cell(n).evaluate(OUTPUTS))
+        assert got == wanted, f"cell {n}, {names[n]}"
+        if n in explorers:
+            live.output(n).scroll_into_view_if_needed()
+            place = f"[data-qkv-cell='{n}'] .qkv-live-output"
+            expect(page.locator(f"{place} {EXPLORER}")).to_have_count(len(before[n]))
+            assert len(before[n]) == 1, names[n]
+            assert not differences(picture(page, place), before[n]), f"cell {n}, {names[n]}"

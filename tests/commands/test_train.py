@@ -1,0 +1,140 @@
+"""`qkv train` as its user knows it: what it leaves behind, and what it says."""
+
+import json
+
+import pytest
+import torch
+
+from qkv import commands
+from qkv.checkpoint import Checkpoint
+from qkv.commands import train
+from qkv.commands.train.parser import read
+from qkv.translator import Translator
+from tests.helpers.training import PAIRS, SHORT, SMALL, log, same, write_pairs
+
+
+@pytest.fixture
+def files(tmp_path):
+    return write_pairs(tmp_path / "text")
+
+
+def run(*arguments):
+    return train.main([*SMALL, *map(str, arguments)])
+
+
+def test_a_run_leaves_checkpoints_and_a_log(tmp_path, files, capsys):
+    out = tmp_path / "run"
+    assert run(*files, *SHORT, "--out", out) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert "61 pairs to learn from, 3 to validate with" in said.out
+    assert "step 9 of 9, epoch 2: loss" in said.out
+    rows = log(out)
+    assert [row["step"] for row in rows] == [3, 6, 9]
+    assert all(row["loss"] > 0 and row["cpu_seconds"] > 0 for row in rows)
+    last = Checkpoint.load(out / "last.json", optimizer=True)
+    assert (last.metadata["step"], last.metadata["max_len"]) == (9, 128)
+    assert last.metadata["scores"] == {name: rows[-1][name] for name in ("loss", "bleu", "exact")}
+    assert "tok:13a" in last.metadata["signature"]
+    assert last.metadata["signature"] in said.out
+    assert last.optimizer["step"] == 9
+    best = Checkpoint.load(out).metadata
+    averaged = Checkpoint.load(out / "average.json").metadata
+    assert averaged["averaged"] == 2
+    assert best["scores"]["loss"] == min(
+        [averaged["scores"]["loss"], *(row["loss"] for row in rows)]
+    )
+    assert not list(out.glob("step-*"))
+    parts = {path.name.partition("-")[0] for path in out.iterdir()}
+    assert parts == {"run.json", "log.jsonl", "last.json", "best.json", "average.json", "source",
+                     "target", "parameters", "optimizer"}  # fmt: skip
+    assert len(list(out.glob("parameters-*"))) <= 3
+
+
+def test_a_small_language_is_learnt_and_translated(tmp_path, files, capsys):
+    out = tmp_path / "run"
+    own = "--d-model 32 --d-ff 64 --learning-rate 0.01 --steps 150 --warmup 20 --dropout 0"
+    own += " --max-tokens 200"
+    assert run(*files, "--out", out, "--validate-every", 50, "--valid-pairs", 6, *own.split()) == 0
+    best = Checkpoint.load(out)
+    assert best.metadata["scores"]["exact"] == 100
+    assert best.metadata["scores"]["bleu"] > 99
+    assert best.metadata["scores"]["loss"] < 0.2
+    for room in ("numpy", "torch"):
+        translator = Translator.from_checkpoint(best, room)
+        assert translator.translate([s for s, _ in PAIRS]) == [t for _, t in PAIRS]
+    capsys.readouterr()
+
+
+def test_the_same_seed_gives_the_same_model_and_another_another(tmp_path, files):
+    for name, seed in (("a", 5), ("b", 5), ("c", 6)):
+        assert run(*files, *SHORT, "--out", tmp_path / name, "--seed", seed) == 0
+    a, b, c = (Checkpoint.load(tmp_path / name / "last.json").parameters for name in "abc")
+    same(a, b)
+    assert any((a[name] != c[name]).any() for name in a)
+
+
+OPTIONS = [
+    "--words",
+    "--separate-vocabularies --vocab-size 40",
+    "--tie none --norm-placement post --norm rms --activation swiglu --n-decoder-layers 2",
+    "--separate-vocabularies --words --positions learned --max-len 9",
+    "--optimizer adamw --weight-decay 0.1 --schedule noam --learning-rate 0.5 --warmup 3",
+    "--gradient-accumulation 3 --steps 4 --label-smoothing 0 --max-grad-norm 0.1 --betas 0.8 0.9",
+    "--epochs 0.5 --seed 3 --average 1",
+    "--bf16",
+]
+
+
+@pytest.mark.parametrize("own", OPTIONS)
+def test_every_option_trains(tmp_path, files, own):
+    if "--bf16" in own and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        pytest.skip("this processor has no bfloat16")
+    out = tmp_path / "run"
+    steps = [] if "--epochs" in own else SHORT[:2]
+    assert run(*files, *SHORT[2:], *steps, *own.split(), "--out", out) == 0
+    found = Checkpoint.load(out)
+    assert {str(x.dtype) for x in found.parameters.values()} == {"float32"}
+    assert (found.source.digest != found.target.digest) == ("--separate-vocabularies" in own)
+    assert Translator.from_checkpoint(found).translate(PAIRS[0][0]) is not None
+    assert (out / "average.json").exists() == ("--average 1" not in own)
+
+
+def test_longer_pairs_are_left_out_and_counted(tmp_path, capsys):
+    long = " ".join(["cat"] * 20)
+    text = write_pairs(tmp_path / "text", [*PAIRS, (long, "short"), ("short", long)])
+    valid = write_pairs(tmp_path / "valid", [*PAIRS[:5], (long, long)])
+    valid = [option.replace("--", "--valid-") for option in valid]
+    own = ["--words", "--max-len", "10", "--out", tmp_path / "run"]
+    assert run(*text, *valid, *SHORT, *own) == 0
+    said = capsys.readouterr().out
+    assert "2 pairs for training with more than --max-len 10 tokens, left out." in said
+    assert "1 pair for validation with more than --max-len 10 tokens, left out." in said
+    assert "64 pairs to learn from, 5 to validate with" in said
+
+
+def test_help_names_every_option(capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["qkv", "train", "--help"])
+    with pytest.raises(SystemExit) as ended:
+        commands.main()
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    for name in vars(read([])[0]):
+        assert f"--{name.replace('_', '-')}" in said
+
+
+def test_plain_lines_where_there_is_no_terminal(tmp_path, files, capsys, monkeypatch):
+    monkeypatch.setattr("qkv.commands.train.progress.PLAIN_SECONDS", 0.0)
+    assert run(*files, *SHORT, "--out", tmp_path / "run") == 0
+    said = capsys.readouterr().out
+    assert "\x1b" not in said
+    assert sum(line.startswith("step 4 of 9  loss ") for line in said.splitlines()) == 1
+    assert " tokens/s  0:0" in said
+
+
+def test_the_log_is_json_line_by_line(tmp_path, files):
+    assert run(*files, *SHORT, "--out", tmp_path / "run") == 0
+    for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines():
+        assert set(json.loads(line)) == {
+            "step", "epoch", "learning_rate", "tokens", "seconds", "cpu_seconds",
+            "training_loss", "loss", "bleu", "exact"}  # fmt: skip

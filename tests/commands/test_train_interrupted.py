@@ -1,0 +1,171 @@
+"""A run that is killed at any moment goes on, and ends with the same parameters bit for bit."""
+
+import json
+import signal
+import subprocess
+import time
+
+import pytest
+
+from qkv.checkpoint import Checkpoint
+from qkv.commands import train
+from tests.helpers.training import SHORT, SMALL, log, same, start, write_pairs
+
+# Runs commands one after the other, each in a process of its own that kills itself without a word
+# before its n-th file, update, or validation. Forked, they need not load torch again.
+KILLED = """
+import json, os, signal, sys
+from pathlib import Path
+
+from qkv import checkpoint
+from qkv.commands.train import command
+from qkv.trainer import run, step, trainer
+
+PLACES = {
+    "file": [(checkpoint, "atomic_write"), (run, "atomic_write")],
+    "part": [(os, "fsync")],  # the file is there in part
+    "name": [(os, "replace")],  # it is there whole, under another name
+    "unlink": [(Path, "unlink")],
+    "update": [(step.OptimizerStep, "__call__")],
+    "validation": [(trainer, "evaluate")],
+}
+
+
+def kill_before(what, n):
+    left = [n]
+
+    def killed(true):
+        def call(*own, **more):
+            left[0] -= 1
+            if left[0] < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return true(*own, **more)
+
+        return call
+
+    for module, name in PLACES[what]:
+        setattr(module, name, killed(getattr(module, name)))
+
+
+for line in sys.stdin:
+    what, n, arguments = json.loads(line)
+    child = os.fork()
+    if not child:
+        os.dup2(2, 1)
+        kill_before(what, n)
+        os._exit(command.main(arguments))
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+OWN = [*SMALL, *SHORT, "--dropout", "0.2", "--gradient-accumulation", "2"]
+RESUME = [*SMALL[-4:], "--resume"]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run that nobody interrupts, and how to call it."""
+    folder = tmp_path_factory.mktemp("whole")
+    own = [*OWN, *write_pairs(folder / "text")]
+    assert train.main([*own, "--out", str(folder / "run")]) == 0
+    return own, folder / "run"
+
+
+def check(found, whole):
+    """Everything of two runs is the same, but for the times."""
+    for name in ("last", "best", "average"):
+        one, other = (Checkpoint.load(run / f"{name}.json") for run in (found, whole))
+        same(one.parameters, other.parameters)
+        assert one.metadata["scores"] == other.metadata["scores"]
+    one, other = (Checkpoint.load(run / "last.json", optimizer=True) for run in (found, whole))
+    same(one.optimizer, other.optimizer)
+    times = ("seconds", "cpu_seconds")
+    rows = [
+        [{n: x for n, x in r.items() if n not in times} for r in log(f)] for f in (found, whole)
+    ]
+    assert rows[0] == rows[1]
+    assert [row["seconds"] for row in log(found)] == sorted(row["seconds"] for row in log(found))
+    assert kinds(found) == kinds(whole)
+
+
+def kinds(folder):
+    return sorted(path.name.partition("-")[0] for path in folder.iterdir())
+
+
+@pytest.fixture(scope="module")
+def run_killed():
+    """Call `qkv train` so that it is killed; its exit status."""
+    with start(KILLED, stdin=subprocess.PIPE) as server:
+
+        def call(what, n, *arguments):
+            line = json.dumps([what, n, list(map(str, arguments))])
+            print(line, file=server.stdin, flush=True)
+            return int(server.stdout.readline())
+
+        yield call
+        server.stdin.close()
+
+
+@pytest.mark.parametrize(
+    ("what", "n"),
+    [
+        ("update", 0),  # nothing is saved but the options
+        ("update", 7),  # in the second epoch
+        ("file", 2),  # inside the first save
+        ("part", 12),  # inside the second
+        ("name", 14),
+        ("unlink", 1),
+        ("validation", 1),
+        ("validation", 3),  # that of the average
+    ],
+)
+def test_killed_and_resumed_it_ends_with_the_same_parameters(tmp_path, whole, run_killed, what, n):
+    own, expected = whole
+    out = tmp_path / "run"
+    assert run_killed(what, n, *own, "--out", out) == -signal.SIGKILL
+    assert train.main([*RESUME, "--out", str(out)]) == 0
+    check(out, expected)
+
+
+def test_killed_again_and_again(tmp_path, whole, run_killed):
+    """A little later each time: it gets on as soon as it lives to the end of a save."""
+    own, expected = whole
+    out = tmp_path / "run"
+    for n in range(4, 60, 6):
+        more = RESUME if (out / "run.json").exists() else own
+        if (status := run_killed("file", n, *more, "--out", out)) == 0:
+            break
+        assert status == -signal.SIGKILL
+    assert n > 4
+    check(out, expected)
+
+
+def test_a_run_that_is_complete_stays_as_it_is(tmp_path, whole, capsys):
+    _, run = whole
+    before = {path.name: path.read_bytes() for path in run.iterdir()}
+    assert train.main([*RESUME, "--out", str(run)]) == 0
+    assert {path.name: path.read_bytes() for path in run.iterdir()} == before
+    assert "Going on from update 9 of 9." in capsys.readouterr().out
+
+
+def test_control_c_says_how_to_go_on(tmp_path, whole):
+    own, _ = whole
+    out = tmp_path / "run"
+    process = start("", "-m", "qkv.commands.train", *own, "--steps", "100000", "--out", out)
+    deadline = time.monotonic() + 120
+    while not (out / "last.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130
+    step = json.loads((out / "last.json").read_text())["metadata"]["step"]
+    assert said == f"Interrupted. Go on from update {step} with: qkv train --resume --out {out}\n"
+    Checkpoint.load(out / "last.json", optimizer=True)
+    assert not list(out.glob("*.part"))
+
+
+def test_before_anything_is_saved_control_c_says_so(tmp_path, monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("qkv.trainer.data._read", interrupted)
+    assert train.main([*SMALL, "--out", str(tmp_path / "run")]) == 130
+    assert capsys.readouterr().err == "Interrupted. Nothing was saved yet.\n"

@@ -1,0 +1,124 @@
+"""The engine behind every exercise: verdicts that teach, and never an exception."""
+
+import numpy as np
+import pytest
+
+from qkv.exercises import check, checks
+from qkv.exercises.checks import (
+    WrongAnswer,
+    as_array,
+    as_function,
+    as_number,
+    exercise,
+    is_close,
+    load_exercises,
+    reject,
+)
+
+
+@exercise("demo-1")
+def half(answer):
+    reject(as_number(answer) == 2, "That is the reciprocal.", "Which of the two divides?")
+    reject(as_number(answer) != 0.5, "Not that.", "Halve it.")
+    return "A half it is."
+
+
+@exercise("demo-2")
+def double(answer):
+    function = as_function(answer)
+    reject(not is_close(function(np.ones(2)), [2, 2]), "Not doubled.", "Add it to itself.")
+
+
+@exercise("demo-3")
+def broken(answer):
+    raise KeyError("a bug in the check itself")
+
+
+@pytest.fixture(autouse=True)
+def _demo(monkeypatch):
+    demo = {e.exercise: e for e in (half, double, broken)}
+    monkeypatch.setattr(checks, "load_exercises", lambda concept: demo if concept == "demo" else {})
+
+
+def test_right_answer_is_right_and_says_what_was_seen():
+    verdict = check("demo-1", 0.5)
+    assert verdict
+    assert repr(verdict) == "✓ demo-1: A half it is."
+
+
+def test_wrong_answer_gets_its_mistake_and_its_hint():
+    verdict = check("demo-1", 2)
+    assert not verdict
+    assert repr(verdict) == "✗ demo-1: That is the reciprocal. Hint: Which of the two divides?"
+
+
+@pytest.mark.parametrize("answer", [None, ...])
+def test_unanswered_says_so(answer):
+    assert check("demo-1", answer).state == "open"
+    assert "not answered yet" in repr(check("demo-1", answer))
+
+
+def test_unknown_name_suggests_the_nearest():
+    assert "Did you mean 'demo-1'" in repr(check("demo-11", 1))
+    assert "Names look like" in repr(check("nonsense", 1))
+    assert not check(7, 1)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["text", {}, [], [[1], [1, 2]], object(), [1, 2], lambda: 1, np.array("x"), float("nan"), 1j],
+)
+def test_no_answer_makes_check_raise(answer):
+    verdict = check("demo-1", answer)
+    assert verdict.state == "wrong"
+    assert verdict.hint
+
+
+def test_a_fault_of_the_check_is_still_no_exception():
+    assert "KeyError" in repr(check("demo-3", 1))
+
+
+def test_a_readers_function_that_raises_is_named_with_its_line():
+    def mine(x):
+        return x @ np.ones(3)
+
+    text = repr(check("demo-2", mine))
+    assert "ValueError" in text
+    assert "return x @ np.ones(3)" in text
+
+
+def test_a_readers_function_may_not_change_the_checks_arrays():
+    given = np.ones(2)
+
+    def mine(x):
+        x += 1
+        return x
+
+    assert is_close(as_function(mine)(given), [2, 2])
+    assert given.tolist() == [1, 1]
+
+
+def test_a_function_without_return_is_told_so():
+    assert "returned None" in repr(check("demo-2", lambda x: None))
+
+
+def test_html_escapes_what_the_reader_wrote():
+    assert "<b>" not in check("<b>", 1)._repr_html_()
+    assert 'class="qkv-verdict qkv-right"' in check("demo-1", 0.5)._repr_html_()
+
+
+def test_as_array_names_both_shapes():
+    with pytest.raises(WrongAnswer, match=r"\(3,\); asked for is \(2,\)"):
+        as_array([1, 2, 3], shape=(2,))
+
+
+def test_close_needs_one_shape_and_no_nan():
+    assert is_close([1.0, 2.0], np.array([1, 2 + 1e-9]))
+    assert not is_close([[1.0, 2.0]], [1.0, 2.0])
+    assert not is_close([np.nan], [np.nan])
+    assert not is_close([1.0], [1.001])
+
+
+def test_concepts_without_exercises_have_none():
+    assert load_exercises("shapes") == {}
+    assert load_exercises("not a name") == {}

@@ -1,0 +1,60 @@
+"""The explorers that the chapters store: found in their notebooks, unpacked, and called again."""
+
+import base64
+import importlib
+import itertools
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+
+from qkv.explore.framework.widget_state import EXPLORER_ID, STATE_MIME
+
+CHAPTERS = sorted((Path(__file__).parents[2] / "chapters").glob("*.ipynb"))
+
+
+def explorers_of(models):
+    """The states of the explorers among stored models, buffers put back."""
+    states = []
+    for model in models.values():
+        state = dict(model["state"])
+        if state.get("_anywidget_id") == EXPLORER_ID:
+            for buffer in model.get("buffers", []):
+                state[buffer["path"][0]] = base64.b64decode(buffer["data"])
+            states.append(state)
+    return states
+
+
+def explorers_in_chapter(path):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    return explorers_of(
+        notebook["metadata"].get("widgets", {}).get(STATE_MIME, {"state": {}})["state"]
+    )
+
+
+def function_of(source):
+    """The pure function behind an explorer, from its module:function."""
+    module, _, name = source.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def points_of(axes):
+    names = [axis["name"] for axis in axes]
+    for values in itertools.product(*(axis["values"] for axis in axes)):
+        yield dict(zip(names, values, strict=True))
+
+
+def unpack(layout, data, point):
+    """{name: (spec, arrays)} of one grid point, read as the page reads it."""
+    panels = {}
+    for index, *offsets in layout["points"][point]:
+        spec = layout["specs"][index]
+        arrays = [
+            np.frombuffer(
+                data, dtype=f"<{entry['dtype']}", count=math.prod(entry["shape"]), offset=offset
+            ).reshape(entry["shape"])
+            for entry, offset in zip(spec.get("arrays", []), offsets, strict=True)
+        ]
+        panels[spec["name"]] = (spec, arrays)
+    return panels

@@ -1,0 +1,107 @@
+"""The narrowed parts of Jupyter's server, where a request would come too rarely to test them."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+import psutil
+import pytest
+from jupyter_server.services.kernels.kernelmanager import ServerKernelManager, utcnow
+
+from qkv.live.managers import BookKernelManager, BoundedMessageBuffer
+from tests.helpers.live_server import Server, run, send, serving
+
+DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); print('busy', flush=True)"
+
+
+def test_a_kernel_that_is_being_started_is_not_listed_yet() -> None:
+    """Jupyter's own list raises in the moment in which a kernel has no time of activity."""
+    manager = BookKernelManager()
+    started = ServerKernelManager()
+    started.last_activity = utcnow()
+    manager._kernels = {"starting": ServerKernelManager(), "started": started}
+    assert [model["id"] for model in manager.list_kernels()] == ["started"]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("book")
+    (folder / "index.html").write_text("<title>Toy</title>")
+    with serving(folder) as running:
+        yield running
+
+
+def test_a_kernel_that_ended_busy_is_not_busy_when_it_starts_again(server: Server) -> None:
+    """To a busy one, connections are made untried; what its first cells print could get lost."""
+    kernel = server.session()["kernel"]["id"]
+    line = server.socket(kernel)
+    send(line, f"{DEAF}\nwhile True: pass")
+    while json.loads(line.recv())["msg_type"] != "stream":
+        pass
+    assert server.ask(f"api/kernels/{kernel}").json["execution_state"] == "busy"
+    assert server.post(f"api/kernels/{kernel}/restart", {}).status == 200
+    assert server.ask(f"api/kernels/{kernel}").json["execution_state"] != "busy"
+    line.close()
+    with closing(server.socket(kernel)) as line:
+        assert run(line, "print('next')") == "next\n"
+
+
+def test_recent_messages_keep_the_latest_within_their_bytes() -> None:
+    kept = BoundedMessageBuffer()
+    for size in (2**19, 2**19, 1, 2**18):
+        kept.append(("iopub", [b"x" * size]))
+    assert [len(parts[0]) for _, parts in kept] == [2**19, 1, 2**18]
+    kept.append(("shell", [b"reply"]))
+    kept.append(("iopub", [b"", b"x" * (2**20 + 1)]))
+    kept.append(("iopub", [b"idle"]))
+    assert list(kept) == [("shell", [b"reply"]), ("iopub", [b"idle"])]
+
+
+def test_a_cell_that_prints_without_its_page_fills_no_memory(server: Server) -> None:
+    """As after its tab was closed: 70 MB a second, kept for a page that never came back."""
+    kernel = server.session("prints.ipynb")["kernel"]["id"]
+    line = server.socket(kernel)
+    send(line, "while True: print('x' * 9999)")
+    while json.loads(line.recv())["msg_type"] != "stream":
+        pass
+    memory = psutil.Process(server.process.pid).memory_info
+    before = memory().rss
+    line.close()
+    time.sleep(4)
+    assert server.ask(f"api/kernels/{kernel}").json["connections"] == 0
+    assert memory().rss - before < 30 * 2**20
+    assert server.ask(f"api/kernels/{kernel}", "DELETE", server.xsrf).status == 204
+
+
+def test_a_connection_that_comes_back_is_told_how_its_cell_ended(server: Server) -> None:
+    """With the last of what it printed: else the page would wait for the cell for ever."""
+    kernel = server.session("breaks.ipynb")["kernel"]["id"]
+    line = server.socket(kernel)
+    large = "import time; print('begun'); time.sleep(1)\nprint('x' * 2**21); time.sleep(1)"
+    number = send(line, f"{large}\nprint('end')")
+    while json.loads(line.recv())["msg_type"] != "stream":
+        pass
+    line.close()
+    while server.ask(f"api/kernels/{kernel}").json["execution_state"] == "busy":
+        time.sleep(0.1)
+    again = server.socket(kernel)
+    told = []
+    while "execute_reply" not in [each["msg_type"] for each in told]:
+        told.append(json.loads(again.recv()))
+    assert told[-1]["content"]["status"] == "ok"
+    printed = [m["content"]["text"] for m in told if m["msg_type"] == "stream"]
+    assert printed[-1].endswith("end\n")
+    assert sum(map(len, printed)) <= BoundedMessageBuffer.max_bytes
+    assert number in {m["parent_header"].get("msg_id") for m in told}
+    assert run(again, "print('next')") == "next\n"
+    again.close()
+
+
+def test_what_is_printed_too_fast_is_left_out_in_the_book_s_own_words(server: Server) -> None:
+    line = server.socket(server.session("floods.ipynb")["kernel"]["id"])
+    output = run(line, "print('x' * 2**23)")
+    line.close()
+    assert "some of it is left out here" in output
+    assert "IOPub" not in output
+    assert "ServerApp" not in output

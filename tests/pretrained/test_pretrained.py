@@ -1,0 +1,349 @@
+"""The model that ships: small, whole, the same in both rooms, and as good as its metadata say."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+import qkv.numpy as qn
+import qkv.pretrained
+import qkv.torch as qt
+from qkv.bridge import state_dict
+from qkv.checkpoint import Checkpoint
+from qkv.commands import translate
+from qkv.commands.translate import greeting
+from qkv.corpus import sentences, split_by_combination
+from qkv.pretrained import alignment_accuracy, exact_match, positional_accuracy, pretrained
+from qkv.pretrained.digest import DIGEST
+from qkv.pretrained.lenient_tokenizer import LenientTokenizer, UnknownWordsError
+from qkv.pretrained.load import MODEL, load_verified
+from qkv.pretrained.scores import POSITIONAL_BASELINES
+from qkv.text import SPECIAL_TOKENS, UNK, train_word_level
+from qkv.trainer import DataConfig, ModelConfig, Trainer, TrainingConfig
+from qkv.translator import AttentionMaps, Translator
+from tests.helpers.processes import run_python
+from tools import train_pretrained
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+MAT = "The cat sat on the mat"
+KOREAN = "고양이가 매트 위에 앉았다"
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    return sentences()
+
+
+@pytest.fixture(scope="module")
+def split(pairs):
+    """Training pairs and those held back."""
+    return split_by_combination(pairs, 0.1, Random(0))
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return load_verified(MODEL, DIGEST)
+
+
+def test_it_is_small_and_nothing_else_lies_beside_it():
+    files = list(MODEL.parent.iterdir())
+    assert sum(file.stat().st_size for file in files) < 2_000_000
+    named = json.loads(MODEL.read_text())["files"].values()
+    assert {file.name for file in files} == {MODEL.name, *named}
+
+
+def test_it_translates_the_sentence_of_the_book():
+    assert pretrained().translate(MAT) == KOREAN
+    assert pretrained("torch").translate(MAT) == KOREAN
+    assert pretrained() is pretrained("numpy")
+
+
+def test_combinations_that_training_never_showed_come_out_right(split, shipped):
+    training, held = split
+    assert len(held) == 2773
+    share, _ = exact_match(pretrained(), held)
+    assert share >= 0.97
+    figures = shipped.metadata["figures"]
+    assert figures["pairs"] == len(held)
+    assert share == pytest.approx(figures["exact match, greedy"], abs=0.002)
+    # It knows the words of the training text, in the order in which training alone counts them.
+    for tokenizer, side in ((shipped.source, "source"), (shipped.target, "target")):
+        learnt = train_word_level(" ".join(getattr(pair, side)) for pair in training)
+        assert tokenizer.tokens == learnt.tokens
+
+
+def test_the_rooms_hold_the_same_numbers_and_say_the_same(split):
+    numpy, torch = pretrained("numpy"), pretrained("torch")
+    assert (type(numpy.model), type(torch.model)) == (qn.Transformer, qt.Transformer)
+    one, other = state_dict(numpy.model), state_dict(torch.model)
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        np.testing.assert_array_equal(value, other[name], err_msg=name)
+    texts = [" ".join(pair.source) for pair in split[1][::5]]
+    assert torch.translate(texts) == numpy.translate(texts)
+    assert torch.translate(texts[:50], "beam") == numpy.translate(texts[:50], "beam")
+
+
+def test_attention_finds_the_word_that_is_being_translated(split):
+    held = split[1][::10]
+    found, diagonal = alignment_accuracy(pretrained(), held), positional_accuracy(held)
+    assert diagonal.keys() == POSITIONAL_BASELINES.keys()
+    assert found["mean"] >= max(diagonal.values()) + 0.2
+    assert len(found) == 1 + pretrained().model.config.decoder_layers * 2
+
+
+class Fixed:
+    """Stands in for a translator: says and looks at what it was told."""
+
+    def __init__(self, said, cross):
+        self.said, self.cross = said, cross
+
+    def translate(self, texts, method):
+        assert method == "greedy"
+        return [self.said for _ in texts]
+
+    def attention(self, text, translation):
+        source, target = (*text.split(), "<eos>"), (*translation.split(), "<eos>")
+        weights = {"decoder.layers.0.cross_attention": self.cross}
+        return AttentionMaps(text, translation, source, target, ("<sos>", *target[:-1]), weights)
+
+
+def test_the_scores_by_hand(pairs):
+    (mat,) = (pair for pair in pairs if " ".join(pair.source) == MAT)
+    assert sorted(mat.alignment) == [(0, 1), (1, 5), (2, 3), (3, 2)]
+    assert positional_accuracy([mat]) == {
+        "same place": 0.0,  # 0 1 2 3
+        "from the end": 0.0,  # 2 3 4 5
+        "end to end": 0.25,  # 0 2 3 5
+        "centre": 0.25,  # 0 2 3 5
+        "last of its share": 0.25,  # 1 2 4 5
+    }
+    cross = np.zeros((2, 5, 7))
+    cross[0, range(5), [1, 5, 3, 2, 6]] = 0.6  # right, as <eos> is that looks at <eos>
+    cross[1, range(5), [1, 5, 3, 6, 6]] = 0.7  # one word looks at <eos>, which is wrong
+    cross[1, 1] = 0.2  # and one at each word as much, so at an article first
+    cross[1, 2, [0, 3]] = 0.7, 0.5  # and one at another, but less than both heads at the right one
+    found = alignment_accuracy(Fixed(KOREAN, cross), [mat])
+    assert found == {"mean": 0.75, "layer 0, head 0": 1.0, "layer 0, head 1": 0.25}
+    assert exact_match(Fixed(KOREAN, cross), [mat, mat]) == (1.0, [])
+    other = next(pair for pair in pairs if pair != mat)
+    share, wrong = exact_match(Fixed(KOREAN, cross), [mat, other])
+    assert (share, wrong) == (0.5, [(" ".join(other.source), " ".join(other.target), KOREAN)])
+
+
+def test_scores_need_pairs():
+    for score in (exact_match, alignment_accuracy):
+        with pytest.raises(ValueError, match="must hold at least one pair, got none"):
+            score(pretrained(), [])
+    with pytest.raises(ValueError, match="must hold at least one pair, got none"):
+        positional_accuracy([])
+
+
+def test_an_unknown_room_is_refused():
+    with pytest.raises(ValueError, match="room must be one of"):
+        pretrained("jax")
+
+
+@pytest.mark.parametrize("ending", ["last.json", "parameters", "source", "target"])
+def test_a_changed_file_is_refused(tmp_path, ending):
+    folder = shutil.copytree(MODEL.parent, tmp_path / "model")
+    path = next(file for file in folder.iterdir() if file.name.startswith(ending))
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"is not (the model that was shipped|what was saved)"):
+        load_verified(folder / MODEL.name, DIGEST)
+
+
+def test_another_model_is_refused(tmp_path, shipped):
+    """A whole one, whose files fit each other: the digest in the code is what tells it."""
+    parameters = {name: value + 1 for name, value in shipped.parameters.items()}
+    other = Checkpoint(shipped.config, parameters, shipped.source, shipped.target, shipped.metadata)
+    other.save(tmp_path / MODEL.name)
+    Checkpoint.load(tmp_path)
+    with pytest.raises(ValueError, match=r"SHA-256 must be .*: install the package again"):
+        load_verified(tmp_path / MODEL.name, DIGEST)
+
+
+def test_it_needs_neither_torch_nor_tokenizers():
+    code = (
+        "import sys; sys.modules.update(torch=None, tokenizers=None)\n"
+        "from qkv.pretrained import pretrained\n"
+        f"print(ascii(pretrained().translate({MAT!r})))"
+    )
+    said = run_python(code)
+    assert said.stdout.strip() == ascii(KOREAN), said.stderr
+
+
+@pytest.mark.parametrize(
+    "text", [MAT, f"{MAT}.", f"{MAT} .", MAT.lower(), MAT.upper(), f"  {MAT}\n", f"{MAT}?!"]
+)
+def test_spelling_is_forgiven(text):
+    assert pretrained().translate(text) == KOREAN
+
+
+def test_a_pronoun_keeps_its_capital():
+    known = LenientTokenizer([*SPECIAL_TOKENS, "I", "We", "the", "The", "rice", "ate"])
+    for text in ("I ate the rice", "i ate the rice", "I ATE THE RICE!"):
+        assert [known.tokens[n] for n in known.encode(text)] == ["I", "ate", "the", "rice"]
+    assert known.encode("the rice").tolist() == [7, 8]
+    assert known.encode("").tolist() == []
+    assert known.encode(".", eos=True).tolist() == [2]
+
+
+def test_unknown_words_are_named():
+    words = r"got 'dragn' \(near 'drank'\), 'mats' \(near 'mat'\) in 'The dragn sat on the mats'"
+    for call in (pretrained().translate, pretrained().attention):
+        with pytest.raises(ValueError, match=rf"one of the \d+ that the model knows, {words}"):
+            call("The dragn sat on the mats")
+    with pytest.raises(ValueError, match="got '용이'"):
+        pretrained().attention(MAT, "용이 매트 위에 앉았다")
+    with pytest.raises(ValueError, match="got '<unk>'"):
+        pretrained().translate("The <unk> sat")
+    assert UNK not in pretrained().source.encode(MAT)
+
+
+def test_a_text_in_another_language_is_told_which_one_is_read():
+    words = r"got '고양이가' in '고양이가\.': it reads English; `source\.tokens`"
+    with pytest.raises(UnknownWordsError, match=words) as found:
+        pretrained().translate("고양이가.")
+    assert found.value.hint == "this model reads English, and not '고양이가'"
+    with pytest.raises(UnknownWordsError) as found:
+        pretrained().attention(MAT, MAT)
+    assert found.value.hint.startswith("this model reads Korean, and not 'The', 'cat'")
+    with pytest.raises(UnknownWordsError) as found:
+        pretrained().translate("The lion slept")  # of its letters, all are known
+    assert found.value.hint == "the model does not know 'lion' (near 'on')"
+
+
+def test_the_terminal_says_what_is_read_and_how_to_see_all_words(tmp_path, capfd, monkeypatch):
+    how = "qkv translate pretrained --list-words shows all that it knows"
+    (tmp_path / "in.txt").write_text(f"{MAT}\nThe lion slept\n")
+    own = ["pretrained", "--room", "numpy"]
+    for line, words in (
+        ("The lion slept", "the model does not know 'lion' (near 'on')"),
+        ("고양이가 잤다", "this model reads English, and not '고양이가', '잤다'"),
+    ):
+        (tmp_path / "in.txt").write_text(f"{MAT}\n{line}\n", "utf-8")
+        assert translate.main([*own, str(tmp_path / "in.txt")]) == 1
+        said = capfd.readouterr().err
+        assert said == f"qkv translate: line 2 of {tmp_path / 'in.txt'}: {words}: {how}\n"
+    assert translate.main([*own, "--list-words"]) == 0
+    listed = capfd.readouterr().out.splitlines()
+    assert sorted(listed) == sorted(pretrained().source.tokens[4:])
+    assert listed.index("apple") < listed.index("The")
+    assert greeting(pretrained(), "pretrained").splitlines() == [
+        f"From English to Korean, such as: {MAT}",
+        f"{how}.",
+        "One sentence a line; Ctrl-D ends.",
+    ]
+
+
+def test_the_command_line_knows_it_by_name(tmp_path, capfd):
+    (tmp_path / "in.txt").write_text(f"{MAT}.\nI ate the rice\n")
+    own = ["pretrained", str(tmp_path / "in.txt"), "--room"]
+    assert translate.main([*own, "numpy"]) == 0
+    assert capfd.readouterr() == (f"{KOREAN}\n나는 밥을 먹었다\n", "")
+    assert translate.main([*own, "torch", "--device", "cpu"]) == 1
+    assert capfd.readouterr().err.endswith("runs on the processor: leave it out\n")
+    (tmp_path / "in.txt").write_text("The dragon sat\n")
+    assert translate.main([*own, "numpy"]) == 1
+    assert "does not know 'dragon'" in capfd.readouterr().err
+
+
+def test_the_facts_say_how_it_was_made(shipped):
+    metadata = shipped.metadata
+    recipe = metadata["recipe"]
+    assert DataConfig(**recipe["data"]) == train_pretrained.DATA
+    assert ModelConfig(**recipe["model"]) == train_pretrained.SIZES
+    assert TrainingConfig(**recipe["training"]) == train_pretrained.TRAINING
+    assert metadata["steps"] == train_pretrained.TRAINING.steps
+    assert metadata["max_len"] == pretrained().max_len
+    assert metadata["share"] == train_pretrained.DATA.validation_fraction
+    assert metadata["seed"] == train_pretrained.DATA.seed == train_pretrained.TRAINING.seed
+    assert metadata["command"].split()[1] == str(
+        Path(train_pretrained.__file__).relative_to(CHECKOUT)
+    )
+    assert len(metadata["figures"]["wrong"]) == round(
+        metadata["figures"]["pairs"] * (1 - metadata["figures"]["exact match, greedy"])
+    )
+
+
+def test_the_command_makes_such_a_model(tmp_path, shipped, split, monkeypatch, capsys):
+    """In small: a few steps, a few sentences to measure by, another folder."""
+    assert train_pretrained.held_back("combination") == split[1]
+    monkeypatch.setattr(train_pretrained, "held_back", lambda _: split[1][:20])
+    before = MODEL.read_bytes(), train_pretrained.DIGEST.read_bytes()
+    assert train_pretrained.main(["--out", str(tmp_path), "--steps", "4"]) == 0
+    made = Checkpoint.load(tmp_path / MODEL.name)
+    assert made.config == shipped.config
+    assert made.source.tokens == shipped.source.tokens
+    assert made.target.tokens == shipped.target.tokens
+    assert made.metadata.keys() == shipped.metadata.keys()
+    assert made.metadata["figures"].keys() == shipped.metadata["figures"].keys()
+    for name, value in shipped.parameters.items():
+        assert made.parameters[name].shape == value.shape
+        assert made.parameters[name].dtype == value.dtype
+    assert sum("-" in file.name for file in tmp_path.iterdir()) == 3
+    assert made.metadata["steps"] == 4
+    assert Translator.from_checkpoint(made).translate(MAT) != KOREAN
+    digest = hashlib.sha256((tmp_path / MODEL.name).read_bytes()).hexdigest()
+    assert digest in capsys.readouterr().out
+    assert (MODEL.read_bytes(), train_pretrained.DIGEST.read_bytes()) == before
+
+
+def test_the_last_model_ships_which_no_validation_has_chosen(monkeypatch):
+    """Nothing is looked at on the way: it is the model of as many steps by themselves."""
+
+    def validate(*_):
+        pytest.fail("it validates")
+
+    monkeypatch.setattr(Trainer, "validate", validate)
+    four, one = (train_pretrained.train("combination", steps) for steps in (4, 1))
+    assert (four.metadata["step"], one.metadata["step"]) == (4, 1)
+    again = train_pretrained.train("combination", 4)
+    for name, value in four.parameters.items():
+        np.testing.assert_array_equal(value, again.parameters[name])
+    assert any((four.parameters[name] != one.parameters[name]).any() for name in one.parameters)
+
+
+def test_a_folder_that_cannot_be_is_said_before_training(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(Trainer, "steps", lambda _: pytest.fail("it trains"))
+    (tmp_path / "file").touch()
+    assert train_pretrained.main(["--out", str(tmp_path / "file" / "model")]) == 1
+    assert capsys.readouterr().err.startswith("There is no model: ")
+
+
+def test_a_failed_training_is_said(monkeypatch, tmp_path, capsys):
+    def fail(_):
+        raise ValueError("the loss became NaN at update 2")
+
+    monkeypatch.setattr(Trainer, "steps", fail)
+    assert train_pretrained.main(["--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == "There is no model: the loss became NaN at update 2.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_installation_brings_it(tmp_path):
+    pytest.importorskip("setuptools", minversion="77")
+    copy = tmp_path / "copy"
+    shutil.copytree(CHECKOUT / "src", copy / "src", ignore=shutil.ignore_patterns("*.egg-info"))
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(CHECKOUT / name, copy)
+    code = f"from setuptools import build_meta; build_meta.build_wheel({str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", code], cwd=copy, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as held:
+        for file in MODEL.parent.iterdir():
+            assert held.read(f"qkv/pretrained/model/{file.name}") == file.read_bytes()
+        (metadata,) = (name for name in held.namelist() if name.endswith("METADATA"))
+        needed = held.read(metadata).decode()
+    assert "Requires-Dist: safetensors>=0.5\n" in needed
+    assert Path(qkv.pretrained.__file__).parent == MODEL.parent.parent

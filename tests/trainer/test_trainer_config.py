@@ -1,0 +1,104 @@
+"""Configurations: frozen, checked field by field, their defaults resolved into a new one."""
+
+import os
+from dataclasses import FrozenInstanceError, fields, replace
+
+import numpy as np
+import pytest
+
+from qkv.trainer import DataConfig, ModelConfig, RuntimeConfig, TrainingConfig
+from qkv.trainer.fields import field_types
+
+CONFIGS = [DataConfig, ModelConfig, TrainingConfig, RuntimeConfig]
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_a_configuration_is_frozen_and_every_field_has_a_default_and_words(config):
+    made = config()
+    name = fields(config)[0].name
+    with pytest.raises(FrozenInstanceError):
+        setattr(made, name, None)
+    assert made == config(**vars(made))
+    for name, field in field_types(config).items():
+        assert getattr(made, name) == field.default
+        assert name in config.__doc__
+
+
+@pytest.mark.parametrize(
+    ("config", "field", "value", "words"),
+    [
+        (DataConfig, "columns", (1, 0), "columns must be a whole number of at least 1, got 0"),
+        (DataConfig, "columns", (1, 2, 3), "columns must be 2 values, got (1, 2, 3)"),
+        (DataConfig, "columns", 1, "columns must be 2 values, got 1"),
+        (DataConfig, "split", "none", "split must be one of 'combination', 'random', got 'none'"),
+        (DataConfig, "validation_fraction", 1, "number of at least 0 and below 1, got 1"),
+        (DataConfig, "vocab_size", 7, "vocab_size must be a whole number of at least 8, got 7"),
+        (DataConfig, "words", 1, "words must be True or False, got 1"),
+        (DataConfig, "source", 3, "source must be a str, got 3"),
+        (DataConfig, "max_len", True, "max_len must be a whole number of at least 2, got True"),
+        (ModelConfig, "n_heads", 0, "n_heads must be a whole number of at least 1, got 0"),
+        (ModelConfig, "n_layers", None, "n_layers must be a whole number of at least 1, got None"),
+        (ModelConfig, "norm", "batch", "norm must be one of 'layer', 'rms', got 'batch'"),
+        (ModelConfig, "tie", "source", "tie must be one of 'none', 'target', 'all', got 'source'"),
+        (TrainingConfig, "epochs", 0, "epochs must be a number above 0, got 0"),
+        (TrainingConfig, "steps", 1.5, "steps must be a whole number of at least 1, got 1.5"),
+        (TrainingConfig, "learning_rate", float("nan"), "number of at least 0, got nan"),
+        (TrainingConfig, "learning_rate", "high", "number of at least 0, got 'high'"),
+        (TrainingConfig, "max_grad_norm", 0, "max_grad_norm must be a number above 0, got 0"),
+        (TrainingConfig, "betas", [0.9, 1], "betas must be a number of at least 0 and below 1"),
+        (TrainingConfig, "seed", -1, "seed must be a whole number of at least 0, got -1"),
+        (RuntimeConfig, "threads", 0, "threads must be a whole number of at least 1, got 0"),
+        (RuntimeConfig, "bf16", "yes", "bf16 must be True or False, got 'yes'"),
+    ],
+)
+def test_what_does_not_fit_is_named(config, field, value, words):
+    with pytest.raises(ValueError, match=f"^{config.__name__}: {field} must be ") as found:
+        config(**{field: value})
+    assert words in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"source": "a"}, "`source` and `target` go together: line 1 of one stands beside line 1"),
+        ({"valid_target": "a"}, "`valid_source` and `valid_target` go together"),
+        ({"source": "a", "target": "b", "tsv": "c"}, "`tsv` and `source` are two places"),
+    ],
+)
+def test_fields_that_do_not_go_together(options, words):
+    with pytest.raises(ValueError, match=f"DataConfig: {words}"):
+        DataConfig(**options)
+
+
+def test_values_become_pythons_own_and_paths_absolute(tmp_path):
+    config = DataConfig(columns=[np.int64(3), 2], tsv=tmp_path / "a", max_len=np.int32(9))
+    assert (config.columns, config.max_len) == ((3, 2), 9)
+    assert {type(config.max_len), *map(type, config.columns)} == {int}
+    assert config.tsv == str(tmp_path / "a")
+    assert DataConfig(tsv="a.tsv").tsv == os.path.abspath("a.tsv")
+
+
+def test_defaults_are_resolved_into_a_new_configuration():
+    config = TrainingConfig()
+    resolved = config.resolved(steps_per_epoch=500, epochs=4.0)
+    assert config == TrainingConfig()
+    assert resolved == replace(
+        config, epochs=4.0, steps=2000, warmup=200, learning_rate=2e-3, validate_every=200
+    )
+    assert resolved.resolved(7, 9.0) == resolved
+    assert TrainingConfig(epochs=0.5).resolved(3, 4.0).steps == 2
+    assert TrainingConfig(epochs=0.1).resolved(3, 4.0).steps == 1
+    assert TrainingConfig(schedule="noam").resolved(3, 4.0).learning_rate == 1.0
+    assert TrainingConfig(learning_rate=0).resolved(3, 4.0).learning_rate == 0
+    long = TrainingConfig(steps=10**6).resolved(3, 4.0)
+    assert (long.warmup, long.validate_every) == (4000, 1000)
+    short = TrainingConfig(steps=5, warmup=9, validate_every=7).resolved(3, 4.0)
+    assert (short.warmup, short.validate_every) == (5, 7)
+
+
+def test_one_table_needs_one_vocabulary():
+    assert ModelConfig().resolved(False).tie == "all"
+    assert ModelConfig().resolved(True).tie == "target"
+    assert ModelConfig(tie="none").resolved(True).tie == "none"
+    with pytest.raises(ValueError, match="`tie` all needs one vocabulary for both languages"):
+        ModelConfig(tie="all").resolved(True)
