@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.live import OTHER_TAB, LivePage, Reader
+from tests.browser.live import OTHER_TAB, PATIENCE, LivePage, Reader
 
 
 def test_nothing_is_loaded_before_the_button(reader: Reader) -> None:
@@ -250,7 +250,8 @@ def test_printing_without_end_fills_no_memory(live: LivePage) -> None:
     live.write(first, "while True: print('x' * 99)")
     live.cell(first).locator(".qkv-run").click()
     expect(live.message).to_contain_text("Running")
-    expect(note).to_contain_text("prints too much: the rest is not kept", use_inner_text=True)
+    too_much = "prints too much: the rest is not kept"
+    expect(note).to_contain_text(too_much, use_inner_text=True, timeout=PATIENCE)
     assert length(live, first) <= SHOWN
     rest.click()
     assert KEPT <= length(live, first) <= KEPT + SHOWN
@@ -259,7 +260,7 @@ def test_printing_without_end_fills_no_memory(live: LivePage) -> None:
     live.act("interrupt")
     live.ends(first, "error")
     assert length(live, first) < KEPT + SHOWN + 20_000
-    expect(live.output(first)).to_contain_text("KeyboardInterrupt")
+    expect(live.output(first)).to_contain_text("KeyboardInterrupt", timeout=PATIENCE)
     expect(live.message).to_contain_text("Interrupted")
 
 
