@@ -1,10 +1,11 @@
-"""How long a slider's move takes on the built page, and how soon the first explorer is drawn.
+"""How long a move on an explorer takes on the built page, and how soon the first one is drawn.
 
     python benchmarks/sliders.py
 
-On each page with an explorer 50 moves: the handler is timed by dispatching `input`, the repaint by
-the frame that follows it. The first drawing is timed from the start of a cold visit, by the page's
-own clock. Writes results/sliders.json and results/sliders.md beside this file.
+On each page with an explorer 50 moves of its sliders and of its choices' buttons: the handler is
+timed by dispatching `input` to a slider or clicking a button, the repaint by the frame that follows
+it. The first drawing is timed from the start of a cold visit, by the page's own clock. Writes
+results/sliders.json and results/sliders.md beside this file.
 """
 
 from __future__ import annotations
@@ -25,18 +26,27 @@ new MutationObserver((_, watch) => {
   watch.disconnect();
 }).observe(document, { childList: true, subtree: true });
 """
-# A round of all sliders of the page, each one place further every time, back at the end.
+# A round of all sliders and choices of the page, each one place further, back at the end.
 MOVE = """
 async (moves) => {
-  const sliders = [...document.querySelectorAll(".qkv-controls input[type=range]")];
+  const controls = [...document.querySelectorAll(
+    ".qkv-controls input[type=range], .qkv-controls .qkv-choice")];
   const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-  const times = [];
-  for (let i = 0; i < moves; i++) {
-    const slider = sliders[i % sliders.length];
-    await painted();
-    const before = performance.now();
+  const slide = (slider) => {
     slider.value = (Number(slider.value) + 1) % (Number(slider.max) + 1);
     slider.dispatchEvent(new Event("input"));
+  };
+  const press = (choice) => {
+    const buttons = [...choice.querySelectorAll("input")];
+    buttons[(buttons.findIndex((button) => button.checked) + 1) % buttons.length].click();
+  };
+  const times = [];
+  for (let i = 0; i < moves; i++) {
+    const control = controls[i % controls.length];
+    await painted();
+    const before = performance.now();
+    if (control.type === "range") slide(control);
+    else press(control);
     const handled = performance.now();
     await painted();
     times.push([handled - before, performance.now() - before]);

@@ -106,6 +106,20 @@
     return html("div", { className: "qkv-slider" }, label, input);
   }
 
+  function choice(model) {
+    const name = `qkv-choice-${inputCount++}`;
+    const texts = model.get("_options_labels");
+    const inputs = texts.map(() => nativeInput("input", { type: "radio", name }));
+    const show = () => inputs.forEach((input, i) => { input.checked = i === Number(model.get("index")); });
+    inputs.forEach((input, i) => input.addEventListener("change", () => model.set("index", i)));
+    model.on("change:index", show);
+    show();
+    const buttons = html("div", { className: "qkv-buttons" },
+      ...inputs.map((input, i) => html("label", {}, input, texts[i])));
+    const legend = html("legend", { textContent: model.get("description") });
+    return html("fieldset", { className: "qkv-choice", role: "radiogroup" }, legend, buttons);
+  }
+
   function checkbox(model) {
     const input = nativeInput("input", { type: "checkbox" });
     const show = () => { input.checked = model.get("value"); };
@@ -128,6 +142,7 @@
   const VIEWS = {
     SelectionSliderModel: slider,
     DropdownModel: dropdown,
+    RadioButtonsModel: choice,
     CheckboxModel: checkbox,
     LabelModel: (model) => html("div", { textContent: model.get("value") }),
     VBoxModel: box,

@@ -36,7 +36,7 @@ def noscript_tables(models: dict[str, Any], model_id: str) -> str:
     )
     return (
         f'<noscript><div class="qkv-explore qkv-noscript"><p><b>{escape(state["title"])}.</b> '
-        "Its sliders need JavaScript. This is how it opens, "
+        "Its controls need JavaScript. This is how it opens, "
         f"at {escape(setting)}.</p>{panels}</div></noscript>"
     )
 

@@ -84,11 +84,12 @@ def test_axe_finds_nothing_on_the_results_of_a_search_and_its_marks(still: Page)
 def test_axe_finds_nothing_in_a_live_chapter(
     readers: Callable[..., Reader], live_server: Server
 ) -> None:
-    """Its bar, an editor with an edit, text and an error under it, and an explorer with sliders."""
+    """Its bar, an editor with an edit, text and an error under it, and an explorer's controls."""
     live = readers(live_server, reduced_motion="reduce").open().start()
     first, second, third = live.plain()[:3]
     explorer = live.run(first, SLIDERS)
     expect(explorer.locator(".noUi-handle").first).to_be_visible()
+    expect(explorer.get_by_role("radio").first).to_be_visible()
     live.run(second, "print('edited')")
     live.run(third, "1 / 0", state="error")
     found = everywhere(live.page)
@@ -137,6 +138,12 @@ def test_forced_colours_leave_sliders_and_icons_to_be_seen(still: Page, theme: A
     slider = still.locator(".qkv-slider input[type=range]").first
     # The card, the track before the thumb, and the track behind it.
     assert len(colours_of(slider.screenshot())) >= 3
+    button = "label:{}(:has(:checked))"
+    pressed, loose = (
+        still.locator(f".qkv-choice {button.format(kind)}").first for kind in ("is", "not")
+    )
+    ground = "e => getComputedStyle(e).backgroundColor"
+    assert pressed.evaluate(ground) != loose.evaluate(ground)
     for icon in still.locator(".article-header-buttons .fa-solid:visible").all():
         assert len(colours_of(icon.screenshot(animations="disabled"))) >= 2
 

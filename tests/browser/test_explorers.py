@@ -1,4 +1,4 @@
-"""Every explorer of the book: each slider through all its values, each pair at its corners."""
+"""Every explorer of the book: each control through all its values, each pair at its corners."""
 
 import base64
 import itertools
@@ -8,7 +8,9 @@ import pytest
 
 from qkv.explore import Bars, explore
 from qkv.explore.framework.bundle import plain_script, style_sheet
+from qkv.explore.framework.ranges import is_numeric
 from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME
+from tests.browser.choices import press_every_button
 from tests.browser.shown import SNAPSHOT, compare
 from tests.helpers.explorers import explorers_of, function_of
 
@@ -34,16 +36,19 @@ class OnPage:
         title = self.box.get_attribute("aria-label")
         self.state = next(s for s in stored_on(page) if s["title"] == title)
         self.axes = self.state["axes"]
-        self.inputs = self.box.locator(".qkv-controls input")
+        self.controls = self.box.locator(".qkv-controls > *")
 
     def move(self, places):
         """Put the controls of {axis: place} there, as a hand would, and return what is shown."""
         for name, place in places.items():
             i = next(i for i, axis in enumerate(self.axes) if axis["name"] == name)
-            self.inputs.nth(i).evaluate(
-                """(input, place) => {
-                  if (input.type === "checkbox") { if (input.checked !== !!place) input.click(); }
-                  else { input.value = place; input.dispatchEvent(new Event("input")); }
+            self.controls.nth(i).evaluate(
+                """(control, place) => {
+                  const buttons = control.querySelectorAll("input[type=radio]");
+                  if (buttons.length) return buttons[place].click();
+                  const slider = control.querySelector("input[type=range]");
+                  slider.value = place;
+                  slider.dispatchEvent(new Event("input"));
                 }""",
                 place,
             )
@@ -51,6 +56,12 @@ class OnPage:
 
     def start(self):
         return {axis["name"]: int(self.state[f"i_{axis['name']}"]) for axis in self.axes}
+
+    def sliders(self):
+        """(axis, its slider) for every axis of numbers; the others have buttons."""
+        for i, axis in enumerate(self.axes):
+            if is_numeric(axis["values"]):
+                yield axis, self.controls.nth(i).locator("input[type=range]")
 
     def values(self, places):
         return {a["name"]: a["values"][places[a["name"]]] for a in self.axes}
@@ -76,7 +87,7 @@ def explorers_on(page):
 
 
 def settings(axes, start):
-    """Every value of each slider, the others as at the start; every pair at its four corners."""
+    """Every value of each control, the others as at the start; every pair at its four corners."""
     ends = {axis["name"]: len(axis["values"]) - 1 for axis in axes}
     for name, last in ends.items():
         for place in range(last + 1):
@@ -175,35 +186,59 @@ def test_controls_have_names_values_and_room(explorers):
         assert explorer.box.get_attribute("role") == "group"
         assert explorer.box.get_attribute("aria-label") == explorer.state["title"]
         start = explorer.start()
-        for i, axis in enumerate(explorer.axes):
-            control = explorer.inputs.nth(i)
-            assert control.evaluate("e => e.labels[0].textContent") == axis["label"]
-            assert control.get_attribute("data-lm-suppress-shortcuts") == "true"
-            if control.get_attribute("type") == "range":
-                assert control.get_attribute("aria-valuetext") == axis["texts"][start[axis["name"]]]
-            target = control if control.get_attribute("type") == "range" else control.locator("..")
-            assert target.bounding_box()["height"] >= 24
+        for axis, slider in explorer.sliders():
+            assert slider.evaluate("e => e.labels[0].textContent") == axis["label"]
+            assert slider.get_attribute("aria-valuetext") == axis["texts"][start[axis["name"]]]
+            assert slider.bounding_box()["height"] >= 24
+        for i in range(explorer.controls.count()):
+            for control in explorer.controls.nth(i).locator("input").all():
+                assert control.get_attribute("data-lm-suppress-shortcuts") == "true"
         assert explorer.box.locator(".qkv-kernel-inputs").is_hidden()
 
 
-def test_arrow_keys_move_sliders_and_space_ticks_boxes(explorers):
+def test_arrow_keys_move_sliders(explorers):
     for explorer in explorers():
-        for i, axis in enumerate(explorer.axes):
+        for axis, slider in explorer.sliders():
             places = explorer.start()
             explorer.move(places)
-            control = explorer.inputs.nth(i)
-            control.focus()
-            if control.get_attribute("type") == "checkbox":
-                control.press("Space")
-                places[axis["name"]] = 1 - places[axis["name"]]
-            else:
-                back = places[axis["name"]] > 0
-                control.press("ArrowLeft" if back else "ArrowRight")
-                places[axis["name"]] += -1 if back else 1
-                said = axis["texts"][places[axis["name"]]]
-                assert control.get_attribute("aria-valuetext") == said
+            slider.focus()
+            back = places[axis["name"]] > 0
+            slider.press("ArrowLeft" if back else "ArrowRight")
+            places[axis["name"]] += -1 if back else 1
+            said = axis["texts"][places[axis["name"]]]
+            assert slider.get_attribute("aria-valuetext") == said
             shown = explorer.root.evaluate(SNAPSHOT)
             compare(shown, explorer.fn(**explorer.values(places)))
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_every_button_is_pressed_by_mouse_and_by_keyboard(explorers, still, width):
+    still.set_viewport_size({"width": width, "height": 900})
+    pressed = 0
+    for explorer in explorers():
+        pressed += press_every_button(explorer.box, explorer.fn, explorer.axes)
+    assert pressed
+
+
+# A button's ground and letters, and the border that parts it from the card.
+LOOKS = """(buttons) => buttons.map((e) => {
+  const { color, backgroundColor, borderColor } = getComputedStyle(e);
+  return [e.querySelector("input").checked, color, backgroundColor, borderColor].join(" ");
+})"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_one_button_of_a_choice_looks_pressed(explorers, theme):
+    looks = {True: set(), False: set()}
+    for explorer in explorers(color_scheme=theme):
+        for group in explorer.box.get_by_role("radiogroup").all():
+            seen = group.locator("label").evaluate_all(LOOKS)
+            pressed = [look for look in seen if look.startswith("true")]
+            assert len(pressed) == 1
+            looks[True] |= set(pressed)
+            looks[False] |= set(seen) - set(pressed)
+    (pressed,), (loose,) = looks.values()
+    assert pressed.partition(" ")[2] != loose.partition(" ")[2]
 
 
 def test_a_hand_on_the_follower_lets_go_of_the_switch(explorers):
@@ -212,7 +247,7 @@ def test_a_hand_on_the_follower_lets_go_of_the_switch(explorers):
         if not (rule := explorer.state.get("follow")):
             continue
         seen += 1
-        switch = explorer.inputs.nth(len(explorer.axes))
+        switch = explorer.controls.nth(len(explorer.axes)).locator("input[type=checkbox]")
         leader = next(a for a in explorer.axes if a["name"] == rule["leader"])
         switch.check()
         for place in range(len(leader["values"])):
@@ -258,11 +293,9 @@ def test_on_a_phone_nothing_is_wider_than_the_page(explorers, still):
         for places in itertools.islice(settings(explorer.axes, explorer.start()), 0, None, 3):
             explorer.check(places)
         assert still.evaluate("document.documentElement.scrollWidth") <= 375
-        for i in range(len(explorer.axes)):
-            control = explorer.inputs.nth(i)
-            if control.get_attribute("type") == "range":
-                inner = explorer.box.locator(".qkv-controls").bounding_box()["width"]
-                assert control.bounding_box()["width"] == pytest.approx(inner, abs=1)
+        inner = explorer.box.locator(".qkv-controls").bounding_box()["width"]
+        for _, slider in explorer.sliders():
+            assert slider.bounding_box()["width"] == pytest.approx(inner, abs=1)
 
 
 def test_a_widget_of_another_kind_says_so(still, book, book_url):

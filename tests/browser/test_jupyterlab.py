@@ -15,15 +15,25 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from playwright.sync_api import expect
 
 from qkv.explore.framework.widget_state import cells_without_state
 from tests.book.test_book import build, lay_out
+from tests.browser.choices import press_every_button
 from tests.browser.live import CHAPTER
 from tests.browser.shown import SNAPSHOT, compare
 from tests.browser.test_explorers import STILL, explorers_on
-from tests.helpers.explorers import CHAPTERS, explorers_in_chapter, function_of
+from tests.helpers.explorers import (
+    CHAPTERS,
+    CHOICES,
+    explorers_in_chapter,
+    function_of,
+    run_choices,
+)
 from tools.run_notebooks import refresh
 
+# What a notebook's author may do from another cell; Jupyter then makes the buttons anew.
+MOVE_CHOICES = 'box.children[2].children[0].value = "mat"'
 PATIENCE = 90_000  # ms; a cold kernel on a busy machine
 BIN = Path(sys.executable).parent
 
@@ -178,7 +188,7 @@ def test_a_chapter_saved_in_jupyterlab_keeps_its_sliders(browser, jupyterlab, tm
     saved = jupyterlab.folder / path.name
     page = jupyterlab.open(path)
     for state in states:  # nobody has run it here, so JupyterLab does not trust its outputs
-        said = f"Sliders, “{state['title']}”: run this cell in Jupyter"
+        said = f"Explorer, “{state['title']}”: run this cell in Jupyter"
         assert page.locator(".jp-OutputArea-output", has_text=said).count() == 1
     execute(page, "notebook:run-all-cells")
     for state in states:
@@ -222,6 +232,27 @@ def test_a_chapter_saved_in_jupyterlab_keeps_its_sliders(browser, jupyterlab, tm
     assert saved.read_bytes() == path.read_bytes()
 
 
+def test_choices_are_buttons_in_jupyterlab(jupyterlab):
+    """By mouse and by keyboard; and wherever the kernel puts them."""
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(code) for code in (CHOICES, MOVE_CHOICES)],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    path = jupyterlab.folder / "choices.ipynb"
+    nbformat.write(notebook, path)
+    page = jupyterlab.open(path)
+    execute(page, "notebook:run-all-cells")
+    chosen, state = run_choices()
+    box, root = drawn(page, state)
+    words = box.get_by_role("radiogroup", name="word").get_by_role("radio")
+    expect(words.nth(2)).to_be_checked()
+    moved = root.evaluate(SNAPSHOT)
+    assert moved["values"]["word"] == "mat"
+    compare(moved, chosen(**moved["values"]))
+    press_every_button(box, chosen, state["axes"])
+    page.context.close()
+
+
 def test_attention_maps_show_themselves_in_jupyterlab(jupyterlab):
     """Twice the same sentence: each view answers for itself, in the theme that is chosen."""
     code = "from qkv.pretrained import pretrained; pretrained().attention('The cat sat on the mat')"
@@ -261,9 +292,9 @@ def readouts(box):
 
 
 def by_keyboard(page, box, root, before):
-    """Move the first slider one place with an arrow key, and wait for its picture."""
-    handle = box.locator(".noUi-handle").first
-    handle.focus()
+    """Move the first slider, or choice, one place with an arrow key, and wait for its picture."""
+    handles = box.locator(".noUi-handle")
+    handle = handles.first if handles.count() else box.locator("input[type=radio]:checked").first
     for key in ("ArrowRight", "ArrowLeft"):  # one of them has room
         handle.press(key)
         end = time.monotonic() + 5

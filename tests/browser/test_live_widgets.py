@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, expect
 
+from qkv.explore.framework.ranges import is_numeric
+from tests.browser.choices import press_every_button
 from tests.browser.live import CHAPTERS, CONTRAST, LivePage, Reader, until
 from tests.browser.shown import SNAPSHOT, compare
 from tests.helpers.explorers import CHAPTERS as NOTEBOOKS
-from tests.helpers.explorers import explorers_in_chapter, function_of
+from tests.helpers.explorers import CHOICES, explorers_in_chapter, function_of, run_choices
 from tests.helpers.live_server import Server
 
 ANSI = """
@@ -106,7 +108,7 @@ def test_an_explorer_lives(readers: Callable[..., Reader], live_server: Server) 
         handle.press(key)
     by_key = moved(root, dragged)
     compare(by_key, fn(**by_key["values"]))
-    slid = next(a for a in state["axes"] if not all(type(v) is bool for v in a["values"]))
+    slid = next(a for a in state["axes"] if is_numeric(a["values"]))
     said = slid["texts"][slid["values"].index(by_key["values"][slid["name"]])]
     expect(handle).to_have_attribute("aria-label", slid["label"])
     expect(handle).to_have_attribute("aria-valuetext", said)
@@ -122,6 +124,14 @@ def test_an_explorer_lives(readers: Callable[..., Reader], live_server: Server) 
     wanted = {**by_key["values"], axis["name"]: off_grid}
     assert computed["values"] == wanted
     compare(computed, fn(**wanted))
+
+
+def test_choices_are_buttons_in_a_live_cell(live: LivePage) -> None:
+    chosen, state = run_choices()
+    output = live.run(live.plain()[0], CHOICES)
+    box = output.locator(".qkv-explore[aria-label='Choices']")
+    box.locator("[data-panel]").first.wait_for()
+    assert press_every_button(box, chosen, state["axes"]) == 2
 
 
 def test_a_slider_s_callback_runs_in_python(live: LivePage) -> None:

@@ -8,6 +8,7 @@ import tomllib
 
 import numpy as np
 import pytest
+from ipywidgets import RadioButtons, SelectionSlider, Widget
 
 from qkv.explore import Bars, Heatmap, Lines, Table, explore
 from qkv.explore.framework.bundle import FILES, STATIC, es_module, plain_script
@@ -37,8 +38,6 @@ def make_explorer(**changes):
 
 def notebook_of(*boxes):
     """A notebook as Jupyter saves it, with random ids and every model in one state."""
-    from ipywidgets import Widget
-
     return {
         "metadata": {"widgets": {STATE_MIME: Widget.get_manager_state()}},
         "cells": [
@@ -105,8 +104,8 @@ def test_repr_has_no_address():
 def test_where_no_widget_is_drawn_a_sentence_says_what_to_do():
     """To its end: ipywidgets would cut it off after 110 characters."""
     text = make_explorer(title="Widths " * 9)._repr_mimebundle_()["text/plain"]
-    assert text.startswith(f"Sliders, “{'Widths ' * 9}”: run this cell in Jupyter")
-    assert text.endswith("In the book they move at once.")
+    assert text.startswith(f"Explorer, “{'Widths ' * 9}”: run this cell in Jupyter")
+    assert text.endswith("In the book it works at once.")
     other = make_explorer(labels={"unrun": "Regler „{title}“: Zelle ausführen."})
     assert other._repr_mimebundle_()["text/plain"] == "Regler „Widths“: Zelle ausführen."
 
@@ -114,12 +113,40 @@ def test_where_no_widget_is_drawn_a_sentence_says_what_to_do():
 def test_opening_state_and_labels():
     box = make_explorer(start={"d_k": 4}, labels={"n_heads": "Köpfe"}, scaled=[True, False])
     view = box.explorer
-    assert (view.i_d_k, view.i_n_heads, view.i_scaled) == (2, 0, False)
-    sliders = box.children[2].children
-    assert [s.description for s in sliders] == ["d_k", "Köpfe", "scaled"]
-    assert sliders[0].value == 4
+    assert (view.i_d_k, view.i_n_heads, view.i_scaled) == (2, 0, 0)
+    controls = box.children[2].children
+    assert [one.description for one in controls] == ["d_k", "Köpfe", "scaled"]
+    assert controls[0].value == 4
     assert view.axes[2]["texts"] == ["no", "yes"]
     assert view.source == f"{__name__}:picture"
+
+
+def say(**values):
+    return {"said": str(values)}
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1, 2, 4], SelectionSlider),
+        ([0.5, 1], SelectionSlider),
+        (["−∞", "−10⁹"], RadioButtons),
+        (["1", "2"], RadioButtons),
+        ([True, False], RadioButtons),
+        ([1, "all"], RadioButtons),
+    ],
+)
+def test_a_number_has_a_slider_and_any_other_choice_a_row_of_buttons(values, kind):
+    box = explore(say, title="", hint="", start={"one": values[1]}, one=values)
+    [control] = box.children[2].children
+    assert type(control) is kind
+    assert control.value == values[1]
+    assert control._options_labels == tuple(box.explorer.axes[0]["texts"])
+    assert box.explorer.i_one == control.index
+    models = Widget.get_manager_state()["state"].values()
+    ends = [(m["state"].get("source"), m["state"].get("target")) for m in models]
+    trait = [f"IPY_MODEL_{box.explorer.model_id}", "i_one"]
+    assert ([f"IPY_MODEL_{control.model_id}", "index"], trait) in ends
 
 
 def test_follow_is_a_switch_that_starts_off():

@@ -11,6 +11,16 @@ import numpy as np
 
 from qkv.explore.framework.widget_state import EXPLORER_ID, STATE_MIME
 
+# The cell of a notebook: an explorer with a choice of words, one of booleans, and a slider.
+CHOICES = """
+from qkv.explore import Bars, explore
+def chosen(word, doubled, power):
+    heights = [(1 + doubled) * len(word) ** power, len(word)]
+    return {"heights": Bars(heights, [word, "letters"]), "said": f"{word}, {doubled}, {power}"}
+box = explore(chosen, title="Choices", hint="Press a button.", start={"word": "cat"},
+              word=["the", "cat", "mat", "<eos>"], doubled=[False, True], power=[0, 1, 2])
+box
+"""
 CHAPTERS = sorted((Path(__file__).parents[2] / "chapters").glob("*.ipynb"))
 
 
@@ -58,3 +68,10 @@ def unpack(layout, data, point):
         ]
         panels[spec["name"]] = (spec, arrays)
     return panels
+
+
+def run_choices():
+    """The function behind CHOICES, and the state of its explorer."""
+    names = {}
+    exec(CHOICES, names)
+    return names["chosen"], names["box"].explorer.get_state()

@@ -1,4 +1,4 @@
-"""`explore(fn, ...)`: sliders over a pure Python function, working with and without a kernel."""
+"""`explore(fn, ...)`: controls over a pure Python function, working with and without a kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from qkv.explore.framework.grid import (
     Grid,
     compute_frames,
     format_value,
-    is_boolean,
     validate_follow,
     validate_grid,
     validate_start,
@@ -40,8 +39,8 @@ DEFAULT_LABELS = {
     "whole": "{axis} takes whole numbers from {low} to {high}, not {value}.",
     "number": "{axis} takes numbers from {low} to {high}, not {value}.",
     "beyond": "beyond the axis",
-    "unrun": "Sliders, “{title}”: run this cell in Jupyter to move them. "
-    "In the book they move at once.",
+    "unrun": "Explorer, “{title}”: run this cell in Jupyter to use it. "
+    "In the book it works at once.",
 }
 
 
@@ -66,8 +65,7 @@ class Explorer(anywidget.AnyWidget):
         self._fn, self._grid, self._ranges = fn, grid, ranges
         serialized = compute_frames(fn, grid)
         # One trait an axis holds the place of its value; jslink binds a control to each.
-        types = {name: traitlets.Bool if is_boolean(grid[name]) else traitlets.Int for name in grid}
-        self.add_traits(**{f"i_{name}": type_().tag(sync=True) for name, type_ in types.items()})
+        self.add_traits(**{f"i_{name}": traitlets.Int().tag(sync=True) for name in grid})
         super().__init__(
             source=f"{fn.__module__}:{getattr(fn, '__qualname__', '')}",
             frames_layout=serialized.layout(),
@@ -127,10 +125,10 @@ def explore(
     ranges: Mapping[str, tuple[float, float]] | None = None,
     **grid: Iterable[Any],
 ) -> ExplorerBox:
-    """Sliders for every value of the grid, and a picture of what `fn` returns there.
+    """A control for every axis of the grid, and a picture of what `fn` returns there.
 
     `fn` is called at every grid point when the cell runs, and the results travel with the page:
-    the sliders need no kernel. With one, values off the grid are computed when asked for.
+    the controls need no kernel. With one, values off the grid are computed when asked for.
 
     Args:
         fn: pure; takes one keyword for each axis, returns {name: panel or text}.
@@ -141,7 +139,7 @@ def explore(
         follow: (axis, leader, {leader's value: axis's value}) adds a switch, off at first.
         ranges: {axis: (lowest, highest)} that may be typed off the grid, both included; by
             default the ends of the grid. Give no more than a reader's machine computes at once.
-        grid: name=values; [False, True] becomes a tick box, all else a slider.
+        grid: name=values; numbers become a slider, strings and booleans a row of buttons.
     Returns:
         A VBox of plain ipywidgets controls, linked in the browser to one Explorer.
     Raises:

@@ -1,9 +1,9 @@
-"""The grid of an explorer's slider values: validated, formatted, and evaluated at every point."""
+"""The grid of an explorer's values: validated, formatted, and evaluated at every point."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from qkv.explore.framework.frames import Frames, same_panels
@@ -25,7 +25,7 @@ def validate_grid(grid: Mapping[str, Iterable[Any]]) -> Grid:
         if len(values) < 2 or len(set(map(repr, values))) < len(values):
             raise ValueError(
                 f"explore: {name} must hold two or more distinct values, got {values}: "
-                "a slider with one place cannot move; give fn a default instead"
+                "a control with one place cannot move; give fn a default instead"
             )
         if all(isinstance(value, bool) for value in values):
             lists[name] = [False, True]
@@ -104,10 +104,6 @@ def compute_frames(fn: Function, grid: Grid) -> Frames:
             )
         frames.add(panels)
     return frames
-
-
-def is_boolean(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, bool) for value in values)
 
 
 def format_value(value: Any, labels: Mapping[str, str]) -> str:

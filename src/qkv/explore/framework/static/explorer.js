@@ -1,6 +1,7 @@
 import { bars } from "./bars.js";
 import { dataView, panelsAt, pointOf } from "./frames.js";
 import { heatmap } from "./heatmap.js";
+import { labelGroup } from "./jupyter_controls.js";
 import { kernelInputs } from "./kernel_inputs.js";
 import { lines } from "./lines.js";
 import { html } from "./elements.js";
@@ -86,32 +87,6 @@ function setAndSave(model, key, value) {
   if (model.get(key) === value) return;
   model.set(key, value);
   model.save_changes();
-}
-
-// Jupyter's slider has no name to the ear, and says the place of its value instead of the value.
-function labelSlider(slider) {
-  const handle = slider.querySelector(".noUi-handle");
-  const [name, readout] = [".widget-label", ".widget-readout"].map((part) => slider.querySelector(part));
-  if (handle.hasAttribute("aria-label")) return;
-  const setValueText = () => {
-    const text = readout.textContent;
-    if (handle.getAttribute("aria-valuetext") !== text) handle.setAttribute("aria-valuetext", text);
-  };
-  handle.setAttribute("aria-label", name.textContent);
-  new MutationObserver(setValueText).observe(slider,
-    { subtree: true, childList: true, characterData: true, attributeFilter: ["aria-valuetext"] });
-  setValueText();
-}
-
-// Once on the page, the box of controls and picture is one group with one name.
-function labelGroup(root, title) {
-  const box = root.closest(".qkv-explore") ?? root;
-  box.setAttribute("role", "group");
-  box.setAttribute("aria-label", title);
-  for (const handle of box.querySelectorAll(".noUi-handle, input")) {
-    handle.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take the arrow keys
-  }
-  for (const slider of box.querySelectorAll(".widget-slider:has(.noUi-handle)")) labelSlider(slider);
 }
 
 // Off the grid a slider keeps its place, but its number is the one that is drawn. On the built page
