@@ -137,6 +137,21 @@ def test_a_page_works_from_the_disk(browser: Browser, book: Path, name: str) -> 
     watch.check()
 
 
+@pytest.mark.parametrize("width", [320, 375])
+def test_the_name_of_an_exercise_stays_on_one_line(phone: Page, book_url: str, width: int) -> None:
+    """In each heading "Exercise attention-1 · By hand"; a browser would break it at its hyphen."""
+    phone.set_viewport_size({"width": width, "height": 800})
+    seen = 0
+    for name in with_source():
+        phone.goto(f"{book_url}/{name}")
+        headings = phone.locator("article section[id^='exercise-'] > h3")
+        names = headings.locator(".qkv-nowrap")
+        assert names.count() == headings.count()
+        assert set(names.evaluate_all("all => all.map((e) => e.getClientRects().length)")) <= {1}
+        seen += names.count()
+    assert seen
+
+
 def test_the_library_page_says_what_each_public_name_does(page: Page, book_url: str) -> None:
     page.goto(f"{book_url}/book/library.html")
     said = page.locator("dl.py > dt[id]").evaluate_all(

@@ -1,0 +1,47 @@
+"""Mark in the finished pages what a browser cannot know from the text: names that stay on one line.
+
+Each gets a <span> around it. What a reader reads, finds and copies is the same text.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+# A browser breaks a line after the hyphen of "attention-1".
+EXERCISE = r"(?<=\bExercise )[\w-]+-\d+\b"
+# Markup, and elements whose text is no prose of the page or holds no <span>.
+LEFT_ALONE = (
+    r"<!--.*?-->",
+    r"<(?P<tag>script|style|title|textarea|svg|annotation)\b.*?</(?P=tag)\s*>",
+    r"""<(?:"[^"]*"|'[^']*'|[^"'>])*>""",
+)
+PART = re.compile("|".join([*LEFT_ALONE, f"(?P<exercise>{EXERCISE})"]), re.DOTALL)
+SPANS = {"exercise": '<span class="qkv-nowrap">'}
+
+
+def mark_text(html: str) -> str:
+    """The page with each of the marks around its text."""
+
+    def mark(match: re.Match[str]) -> str:
+        kind = match.lastgroup
+        return f"{SPANS[kind]}{match[0]}</span>" if kind in SPANS else match[0]
+
+    return PART.sub(mark, html)
+
+
+def mark_pages(app: Sphinx, error: Exception | None) -> None:
+    """Mark every page of a built HTML book in place; leave any other build alone."""
+    if error or app.builder.format != "html":
+        return
+    for page in Path(app.outdir).rglob("*.html"):
+        before = page.read_text(encoding="utf-8")
+        after = mark_text(before)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("build-finished", mark_pages, priority=300)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
