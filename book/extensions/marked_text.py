@@ -1,6 +1,7 @@
-"""Mark in the finished pages what a browser cannot know from the text: names that stay on one line.
+"""Mark in the finished pages what a browser cannot know: Korean, and names that stay on one line.
 
-Each gets a <span> around it. What a reader reads, finds and copies is the same text.
+Each gets a <span> around it, so that a screen reader speaks Korean and a font draws it as Korean.
+What a reader reads, finds and copies is the same text.
 """
 
 import re
@@ -11,14 +12,20 @@ from sphinx.application import Sphinx
 
 # A browser breaks a line after the hyphen of "attention-1".
 EXERCISE = r"(?<=\bExercise )[\w-]+-\d+\b"
+# Syllables and letters; words of Korean beside each other are one run.
+HANGUL = r"[\uac00-\ud7a3\u3131-\u318e\u1100-\u11ff]"
+KOREAN = rf"{HANGUL}+(?:[\s.,!?-]+{HANGUL}+)*"
 # Markup, and elements whose text is no prose of the page or holds no <span>.
 LEFT_ALONE = (
     r"<!--.*?-->",
     r"<(?P<tag>script|style|title|textarea|svg|annotation)\b.*?</(?P=tag)\s*>",
+    r"<(?P<marked>\w+)\b[^<>]*\slang=[\"']ko\b[^<>]*>.*?</(?P=marked)\s*>",
     r"""<(?:"[^"]*"|'[^']*'|[^"'>])*>""",
 )
-PART = re.compile("|".join([*LEFT_ALONE, f"(?P<exercise>{EXERCISE})"]), re.DOTALL)
-SPANS = {"exercise": '<span class="qkv-nowrap">'}
+PART = re.compile(
+    "|".join([*LEFT_ALONE, f"(?P<korean>{KOREAN})", f"(?P<exercise>{EXERCISE})"]), re.DOTALL
+)
+SPANS = {"korean": '<span lang="ko">', "exercise": '<span class="qkv-nowrap">'}
 
 
 def mark_text(html: str) -> str:

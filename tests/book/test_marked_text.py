@@ -38,9 +38,41 @@ def test_the_name_of_an_exercise_stays_on_one_line(before: str, after: str) -> N
     assert mark_text(before) == after
 
 
+def korean(text: str) -> str:
+    return f'<span lang="ko">{text}</span>'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<h2>What 밥 means</h2>", f"<h2>What {korean('밥')} means</h2>"),
+        ("<td>나는 밥을 먹었다.</td>", f"<td>{korean('나는 밥을 먹었다')}.</td>"),
+        ("<strong>값 (밸류)</strong>", f"<strong>{korean('값')} ({korean('밸류')})</strong>"),
+        ("<p>ㅂ, ㅏ and ㅂ</p>", f"<p>{korean('ㅂ, ㅏ')} and {korean('ㅂ')}</p>"),
+        ("<pre>고양이\n  매트</pre>", f"<pre>{korean(chr(10).join(['고양이', '  매트']))}</pre>"),
+        ('<a title="밥">밥 &gt; 0</a>', f'<a title="밥">{korean("밥")} &gt; 0</a>'),
+        ("<noscript><p>밥</p></noscript>", f"<noscript><p>{korean('밥')}</p></noscript>"),
+        (
+            "<mtext>밥</mtext><annotation>\\text{밥}</annotation>",
+            f"<mtext>{korean('밥')}</mtext><annotation>\\text{{밥}}</annotation>",
+        ),
+    ],
+)
+def test_hangul_is_korean(before: str, after: str) -> None:
+    assert mark_text(before) == after
+    assert mark_text(after) == after
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "<title>밥</title>",
+        "<style>.a { content: '밥' }</style>",
+        '<script type="application/json">{"a": "<b>밥</b>"}</script>',
+        "<textarea>밥</textarea>",
+        "<em lang='ko'>밥 (<b>rice</b>) 밥</em>",
+        '<p class="a" lang="ko-KR">밥</p>',
+        '<html lang="ko"><body><p>밥</p></body></html>',
         "<h2>Exercises</h2><p>An exercise in GPT-2.</p>",
         "<title>Exercise masks-2</title>",
         '<img alt="1 > 0: Exercise masks-2">',

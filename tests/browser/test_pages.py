@@ -137,6 +137,30 @@ def test_a_page_works_from_the_disk(browser: Browser, book: Path, name: str) -> 
     watch.check()
 
 
+# Text that holds Hangul and that a screen reader would take for another language. What KaTeX keeps
+# of a formula's source is for the clipboard.
+NOT_KOREAN = """() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [];
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    const around = text.parentElement;
+    if (!/\\p{Script=Hangul}/u.test(text.data)) continue;
+    if (around.closest("script, style, annotation")) continue;
+    if (around.closest("[lang]").lang !== "ko") found.push(text.data);
+  }
+  return found;
+}"""
+
+
+def test_hangul_is_marked_as_korean(page: Page, address: str) -> None:
+    page.goto(address)
+    assert page.evaluate(NOT_KOREAN) == []
+    strangers = "all => all.map((e) => e.textContent).filter((t) => !/\\p{Script=Hangul}/u.test(t))"
+    assert page.locator("[lang=ko]").evaluate_all(strangers) == []
+    if address.endswith("glossary.html"):
+        assert page.locator("[lang=ko]").count() > 40
+
+
 @pytest.mark.parametrize("width", [320, 375])
 def test_the_name_of_an_exercise_stays_on_one_line(phone: Page, book_url: str, width: int) -> None:
     """In each heading "Exercise attention-1 · By hand"; a browser would break it at its hyphen."""
