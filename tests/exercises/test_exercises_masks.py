@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import qkv.numpy as qn
 from qkv.exercises import check
 
 
@@ -15,78 +16,149 @@ def packed(document):
     return same & np.tril(np.ones(same.shape, bool))
 
 
-def detector(attend, x):
+def detector(attend, x, replace=None, tolerance=None, first=1, copy=np.copy):
+    """Replace each word in turn; an earlier output that moves is a leak."""
+    rng = np.random.default_rng(0)
+    replace = replace or (lambda word: rng.normal(size=word.shape))
+    tolerance = 100 * np.finfo(x.dtype).eps if tolerance is None else tolerance
     before = attend(x)
-    for j in range(1, len(x)):
-        changed = x.copy()
-        changed[j] += 1
-        if not np.allclose(attend(changed)[:j], before[:j]):
+    for j in range(first, x.shape[-2]):
+        changed = copy(x)
+        changed[..., j, :] = replace(changed[..., j, :])
+        if np.abs(attend(changed) - before)[..., :j, :].max(initial=0) > tolerance:
             return True
     return False
 
 
-def by_prefixes(attend, x):
+def by_prefixes(attend, x, tolerance=None):
     """A causal model gives each prefix the row that it gives it in the whole."""
+    tolerance = 100 * np.finfo(x.dtype).eps if tolerance is None else tolerance
     whole = attend(x)
-    return not all(np.allclose(attend(x[: i + 1])[-1], whole[i]) for i in range(len(x)))
+    return any(
+        np.abs(attend(x[:, :n])[:, -1] - whole[:, n - 1]).max() > tolerance
+        for n in range(1, x.shape[1] + 1)
+    )
 
+
+def leaky_mask(*holes):
+    mask = np.tri(6, dtype=bool)
+    for hole in holes:
+        mask[hole] = True
+    return mask
+
+
+# The last row may see the last word; the row before it may not.
+SEES_NO_LAST = np.arange(6)[None, :] < np.where(np.arange(6) == 5, 6, 5)[:, None]
 
 RIGHT = {
-    "masks-1": ([1, 2], [0, 1, 2, 3]),
-    "masks-2": [0.25, 0.75, 0, 0],
-    "masks-3": [1 / 13, 0, 4 / 13, 8 / 13],
-    "masks-4": padding,
-    "masks-5": packed,
-    "masks-6": detector,
+    "masks-1": [0.25, 0.75, 0, 0],
+    "masks-2": ([2, 3, 4], []),
+    "masks-3": "AE",
+    "masks-4": leaky_mask((0, 1)),
+    "masks-5": detector,
+    "masks-6": ([1, 2], [0, 1, 2, 3]),
+    "masks-7": [1 / 13, 0, 4 / 13, 8 / 13],
+    "masks-8": padding,
+    "masks-9": packed,
 }
 
 
-def last_token_only(attend, x):
-    changed = x.copy()
-    changed[-1] += 1
-    return not np.allclose(attend(changed)[:-1], attend(x)[:-1])
+def changed_with(**options):
+    return lambda attend, x: detector(attend, x, **options)
+
+
+def last_word_only(attend, x):
+    return detector(attend, x, first=x.shape[1] - 1)
 
 
 def own_row_too(attend, x):
     changed = x.copy()
-    changed[-1] += 1
+    changed[:, -1] = 0
     return not np.allclose(attend(changed), attend(x))
 
 
-def coarse(tolerance):
-    def detect(attend, x):
-        before, moved = attend(x), 0.0
-        for j in range(1, len(x)):
-            changed = x.copy()
-            changed[j] += 1
-            moved = max(moved, np.abs(attend(changed)[:j] - before[:j]).max())
-        return moved > tolerance
-
-    return detect
-
-
-def no_copy(attend, x):
+def whole_sentences(attend, x):
     before = attend(x)
     for j in range(1, len(x)):
-        changed = x
-        changed[j] += 1
+        changed = x.copy()
+        changed[j] = np.random.default_rng(0).normal(size=x[j].shape)
         if not np.allclose(attend(changed)[:j], before[:j]):
             return True
     return False
 
 
-def exact(attend, x):
+def stops_short(attend, x):
+    """Compares the outputs before the last two only with what comes later."""
     before = attend(x)
-    for j in range(1, len(x)):
+    for j in range(2, x.shape[1]):
         changed = x.copy()
-        changed[j] += 1
-        if (attend(changed)[:j] != before[:j]).any():
+        changed[:, j] = 0
+        if not np.allclose(attend(changed)[:, 1:j], before[:, 1:j]):
+            return True
+    return False
+
+
+def in_float64(attend, x):
+    before = attend(x)
+    for j in range(1, x.shape[1]):
+        changed = x.astype(np.float64)
+        changed[:, j] = np.random.default_rng(0).normal(size=changed[:, j].shape)
+        if (attend(changed)[:, :j] != before[:, :j]).any():
             return True
     return False
 
 
 WRONG = {
     "masks-1": {
+        "zero after softmax (pitfall 4)": [0.125, 0.375, 0, 0],
+        "no mask": [0.125, 0.375, 0.1875, 0.3125],
+        "score 0 instead of −∞": [0.2, 0.6, 0.1, 0.1],
+        "wrong row": [2 / 11, 6 / 11, 3 / 11, 0],
+        "itself left out": [1, 0, 0, 0],
+        "other": [0.75, 0.25, 0, 0],
+        "too short": [0.25, 0.75],
+    },
+    "masks-2": {
+        "counted from 1": ([3, 4, 5], []),
+        "future allowed": ([2, 3, 4, 5], []),
+        "padding forgotten": ([0, 1, 2, 3, 4], []),
+        "itself left out": ([2, 3], []),
+        "nothing": ([], []),
+        "the pad sees itself": ([2, 3, 4], [0]),
+        "the pad sees the words": ([2, 3, 4], [2, 3, 4, 5]),
+        "one list": [2, 3, 4],
+        "words": (["I", "study", "AI"], []),
+    },
+    "masks-3": {
+        "what a sound model does": "ABE",
+        "the colleague's weights": "ACE",
+        "a low loss": ["A", "D", "E"],
+        "no A": "E",
+        "no E": "a",
+        "numbers": 15,
+    },
+    "masks-4": {
+        "sound": leaky_mask(),
+        "the last word": leaky_mask((0, 5)),
+        "polarity": ~leaky_mask(),
+        "not boolean": leaky_mask((0, 1)).astype(int),
+        "another size": np.tri(4, k=1, dtype=bool),
+    },
+    "masks-5": {
+        "the last word only": last_word_only,
+        "its own row too": own_row_too,
+        "never": lambda attend, x: False,
+        "swapped": lambda attend, x: not detector(attend, x),
+        "whole sentences": whole_sentences,
+        "the first output left out": stops_short,
+        "too coarse for a late zero": changed_with(tolerance=0.14),
+        "too coarse for a thousandth": changed_with(tolerance=0.01),
+        "adds 1, which LayerNorm takes away": changed_with(replace=lambda word: word + 1),
+        "exact comparison of prefixes": lambda attend, x: by_prefixes(attend, x, 0),
+        "no copy": changed_with(copy=lambda x: x),
+        "raises": lambda attend, x: attend(x)[99],
+    },
+    "masks-6": {
         "counted from 1": ([2, 3], [1, 2, 3, 4]),
         "padding forgotten": ([0, 1, 2], [0, 1, 2, 3]),
         "future allowed": ([1, 2, 3], [0, 1, 2, 3]),
@@ -100,16 +172,7 @@ WRONG = {
         "one list": [1, 2],
         "words": (["<sos>", "je"], ["I", "am", "a", "student"]),
     },
-    "masks-2": {
-        "zero after softmax (pitfall 4)": [0.125, 0.375, 0, 0],
-        "no mask": [0.125, 0.375, 0.1875, 0.3125],
-        "score 0 instead of −∞": [0.2, 0.6, 0.1, 0.1],
-        "wrong row": [2 / 11, 6 / 11, 3 / 11, 0],
-        "itself left out": [1, 0, 0, 0],
-        "other": [0.75, 0.25, 0, 0],
-        "too short": [0.25, 0.75],
-    },
-    "masks-3": {
+    "masks-7": {
         "NaN": [np.nan] * 4,
         "zeros": [0, 0, 0, 0],
         "uniform (pitfall 3, slip 002-S)": [0.25] * 4,
@@ -117,7 +180,7 @@ WRONG = {
         "unmasked": [1 / 16, 3 / 16, 4 / 16, 8 / 16],
         "other": [0, 0, 0, 1],
     },
-    "masks-4": {
+    "masks-8": {
         "polarity (slip 003-S)": lambda ids, pad_id: ids != pad_id,
         "our shape": lambda ids, pad_id: (ids == pad_id)[:, None, None, :],
         "an axis too many": lambda ids, pad_id: np.repeat((ids == pad_id)[:, None], 5, 1),
@@ -126,7 +189,7 @@ WRONG = {
         "pad id fixed": lambda ids, pad_id: ids == 0,
         "everything": lambda ids, pad_id: np.ones(ids.shape, bool),
     },
-    "masks-5": {
+    "masks-9": {
         "no triangle": lambda d: d[:, None] == d[None],
         "no documents": lambda d: np.tril(np.ones((len(d), len(d)), bool)),
         "polarity": lambda d: ~packed(d),
@@ -136,17 +199,6 @@ WRONG = {
         "one row": lambda d: d == d[0],
         "too strict": lambda d: packed(d) & ~np.eye(len(d), dtype=bool),
         "two tokens only": lambda d: packed(d) & np.triu(np.ones((len(d), len(d)), bool), -1),
-    },
-    "masks-6": {
-        "the last token only": last_token_only,
-        "its own row too": own_row_too,
-        "never": lambda attend, x: False,
-        "swapped": lambda attend, x: not detector(attend, x),
-        "too coarse for a late zero": coarse(0.14),
-        "too coarse for a thousandth": coarse(0.1),
-        "exact comparison": exact,
-        "no copy": no_copy,
-        "raises": lambda attend, x: attend(x)[99],
     },
 }
 
@@ -172,10 +224,28 @@ def test_each_mistake_has_its_own_hint(name):
 
 
 ALSO_RIGHT = {
-    "sets of positions": ("masks-1", ({1, 2}, {0, 1, 2, 3})),
-    "two decimals": ("masks-3", [0.08, 0, 0.31, 0.62]),
-    "prefixes": ("masks-6", by_prefixes),
+    "sets of positions": ("masks-6", ({1, 2}, {0, 1, 2, 3})),
+    "two decimals": ("masks-7", [0.08, 0, 0.31, 0.62]),
+    "letters in a list": ("masks-3", ["e", "a"]),
+    "letters with a comma": ("masks-3", "A, E"),
+    "three holes": ("masks-4", leaky_mask((0, 1), (0, 4), (2, 3))),
+    "off by one, but for the last column": ("masks-4", np.tri(6, k=1, dtype=bool) & SEES_NO_LAST),
+    "prefixes": ("masks-5", by_prefixes),
+    "zeros": ("masks-5", changed_with(replace=np.zeros_like)),
+    "exactly 0": ("masks-5", changed_with(tolerance=0)),
+    "one tolerance": ("masks-5", changed_with(tolerance=1e-5)),
 }
+# Further mistakes that share a hint with one above.
+ALSO_WRONG = {
+    "doubles, which LayerNorm takes away": changed_with(replace=lambda word: 2 * word),
+    "a tolerance for float64 alone": lambda attend, x: by_prefixes(attend, x, 1e-9),
+    "another dtype": in_float64,
+}
+
+
+@pytest.mark.parametrize("what", ALSO_WRONG)
+def test_other_wrong_detectors_are_refused(what):
+    assert check("masks-5", ALSO_WRONG[what]).state == "wrong"
 
 
 @pytest.mark.parametrize("what", ALSO_RIGHT)
@@ -189,6 +259,22 @@ def test_unanswered_says_so(name):
 
 
 def test_the_right_detector_is_not_fooled_by_its_own_input():
-    x = np.random.default_rng(1).normal(size=(4, 3))
-    assert detector(lambda z: z[::-1], x)
-    assert not detector(lambda z: np.cumsum(z, axis=0), x)
+    x = np.random.default_rng(1).normal(size=(2, 4, 3))
+    assert detector(lambda z: z[:, ::-1], x)
+    assert not detector(lambda z: np.cumsum(z, axis=1), x)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_right_detector_sees_through_the_package(dtype):
+    """Behind a LayerNorm, in a batch: with the causal mask, without it, off by one."""
+    x = np.random.default_rng(2).normal(size=(3, 7, 5)).astype(dtype)
+
+    def behind_a_layer_norm(mask):
+        def attend(z):
+            z = qn.layer_norm(z, np.ones(5, dtype))
+            return qn.scaled_dot_product_attention(z, z, z, mask=mask)[0]
+
+        return attend
+
+    for mask, expected in ((np.tri(7), False), (np.tri(7, k=1), True), (np.ones((7, 7)), True)):
+        assert detector(behind_a_layer_norm(mask.astype(bool)), x) == expected

@@ -6,79 +6,91 @@ import numpy as np
 import pytest
 
 from qkv.explore.framework.frames import Frames
-from qkv.explore.masks import FILLS, MASKS, WORDS, fills, leaks
+from qkv.explore.masks import CAUSAL_MASKS, FILLS, MASKS, WORDS, fills, leaks
 
-POINTS = list(itertools.product([False, True], range(5), [False, True], FILLS))
+CASES = list(itertools.product(MASKS, range(5), [False, True]))
+FINITE = "score −1e9"
 
 
-def weights(**values):
-    panels = fills(**values)
+def weights(mask="causal", padding=0, left=False, fill="score −∞"):
+    panels = fills(mask=mask, padding=padding, left=left, fill=fill)
     shown = np.asarray(panels["weights"].values)
     np.testing.assert_allclose(shown[:, -1], shown[:, :-1].sum(axis=1), atol=1e-6)
     return shown[:, :-1], np.asarray(panels["mask"].values).astype(bool)
 
 
-@pytest.mark.parametrize(("causal", "padding", "left"), {point[:3] for point in POINTS})
-def test_minus_infinity_gives_rows_of_sum_one_or_zero_and_nothing_forbidden(causal, padding, left):
-    w, allowed = weights(causal=causal, padding=padding, left=left, fill="−∞")
+def moved(kind, changed, layers=1):
+    return np.asarray(leaks(kind=kind, changed=changed, layers=layers)["moved"].values)
+
+
+@pytest.mark.parametrize(("mask", "padding", "left"), CASES)
+def test_minus_infinity_gives_rows_of_sum_one_or_zero_and_nothing_blocked(mask, padding, left):
+    w, allowed = weights(mask, padding, left)
     assert not w[~allowed].any()
     np.testing.assert_allclose(w.sum(axis=1), allowed.any(axis=1), atol=1e-6)
 
 
+@pytest.mark.parametrize(("mask", "padding", "left"), CASES)
+def test_each_mask_blocks_what_its_name_says(mask, padding, left):
+    _, allowed = weights(mask, padding, left)
+    n = 4 + padding
+    later = np.arange(n)[None, :] > np.arange(n)[:, None]
+    filler = np.roll(np.arange(n) >= 4, padding * left)[None, :]
+    blocked = (later & (mask in ("causal", "both"))) | (filler & (mask in ("padding", "both")))
+    np.testing.assert_array_equal(allowed, ~blocked)
+
+
 def test_pencil_row_of_the_chapter():
-    w, _ = weights(causal=True, padding=0, left=False, fill="−∞")
-    np.testing.assert_allclose(w[2], [1 / 8, 3 / 8, 4 / 8, 0], atol=1e-6)
-    w, _ = weights(causal=True, padding=0, left=False, fill="0 after softmax")
-    np.testing.assert_allclose(w[2], [1 / 16, 3 / 16, 4 / 16, 0], atol=1e-6)
+    np.testing.assert_allclose(weights()[0][2], [0.2, 0.6, 0.2, 0], atol=1e-6)
+    np.testing.assert_allclose(weights(fill="weight 0")[0][2], [0.1, 0.3, 0.1, 0], atol=1e-6)
+    np.testing.assert_allclose(weights(fill="score 0")[0][2], np.array([1, 3, 1, 1]) / 6, atol=1e-6)
+    np.testing.assert_allclose(weights("none")[0][2], [0.1, 0.3, 0.1, 0.5], atol=1e-6)
 
 
-@pytest.mark.parametrize("fill", ["−1e9 added", "−1e4 instead"])
-def test_finite_fills_spread_a_fully_masked_row_over_everything(fill):
-    w, allowed = weights(causal=True, padding=2, left=True, fill=fill)
+def test_two_pads_take_a_sixth_of_the_row_when_they_are_allowed():
+    np.testing.assert_allclose(weights("none", padding=2)[0][2, 4:], [1 / 12] * 2, atol=1e-6)
+
+
+def test_a_finite_fill_spreads_a_fully_blocked_row_over_everything():
+    w, allowed = weights("both", 2, True, FINITE)
     assert not allowed[:2].any()
     np.testing.assert_allclose(w[:2], np.full((2, 6), 1 / 6), atol=1e-6)
-    np.testing.assert_allclose(w[2:], weights(causal=True, padding=2, left=True, fill="−∞")[0][2:])
+    np.testing.assert_allclose(w[2:], weights("both", 2, True)[0][2:], atol=1e-6)
 
 
-@pytest.mark.parametrize(("causal", "padding", "left"), {point[:3] for point in POINTS})
-@pytest.mark.parametrize("fill", ["−1e9 added", "−1e4 instead"])
-def test_finite_fills_are_as_good_as_infinity_where_no_row_is_empty(causal, padding, left, fill):
-    w, allowed = weights(causal=causal, padding=padding, left=left, fill=fill)
-    exact, _ = weights(causal=causal, padding=padding, left=left, fill="−∞")
+@pytest.mark.parametrize(("mask", "padding", "left"), CASES)
+def test_a_finite_fill_is_as_good_as_infinity_where_no_row_is_blocked(mask, padding, left):
+    w, allowed = weights(mask, padding, left, FINITE)
+    exact, _ = weights(mask, padding, left)
     assert np.allclose(w, exact, atol=1e-6) == allowed.any(axis=1).all()
 
 
-def test_zero_before_softmax_still_gets_weight():
-    w, allowed = weights(causal=True, padding=0, left=True, fill="0 before softmax")
-    np.testing.assert_allclose(w[0], [1 / 4] * 4, atol=1e-6)
-    np.testing.assert_allclose(w.sum(axis=1), 1, atol=1e-6)
-    assert w[~allowed].sum() > 1
-
-
+@pytest.mark.parametrize("layers", [1, 2, 3])
 @pytest.mark.parametrize("changed", WORDS)
-def test_only_the_causal_and_the_too_strict_mask_do_not_leak(changed):
+def test_a_sound_mask_leaks_nothing_and_off_by_one_a_word_a_layer(changed, layers):
     j = WORDS.index(changed)
-    for kind in MASKS:
-        expected = {"causal": 0, "too strict": 0, "off by one": min(j, 1)}.get(kind, j)
+    for kind in ("causal", "too strict", "off by one", "weight 0"):
+        expected = {"off by one": min(j, layers), "weight 0": j}.get(kind, 0)
         said = f"{expected} of {j}" if j else "none comes before it"
-        assert leaks(kind=kind, changed=changed)["leaked"] == said
+        assert leaks(kind=kind, changed=changed, layers=layers)["leaked"] == said
 
 
-@pytest.mark.parametrize(("kind", "changed"), list(itertools.product(MASKS, WORDS)))
-def test_what_moves_is_seen_to_move(kind, changed):
-    """A bar that reads 0.00 beside the word "moved" would contradict it."""
-    moved = np.asarray(leaks(kind=kind, changed=changed)["moved"].values)
-    assert ((moved < 1e-9) | (moved > 0.01)).all()
-    assert moved.max() < 6
+def test_the_flipped_mask_shows_the_future_and_hides_the_past():
+    np.testing.assert_array_equal(moved("flipped", "on"), [1, 1, 1, 1, 0, 0])
+    np.testing.assert_array_equal(moved("causal", "on"), [0, 0, 0, 1, 1, 1])
+
+
+def test_the_too_strict_mask_hides_each_word_from_itself():
+    np.testing.assert_array_equal(moved("too strict", "The"), [0, 1, 1, 1, 1, 1])
 
 
 def test_functions_are_pure_and_light():
     packed = Frames()
-    for causal, padding, left, fill in POINTS:
-        values = {"causal": causal, "padding": padding, "left": left, "fill": fill}
+    for (mask, padding, left), fill in itertools.product(CASES, FILLS):
+        values = {"mask": mask, "padding": padding, "left": left, "fill": fill}
         first, second = fills(**values), fills(**values)
         np.testing.assert_array_equal(first["weights"].values, second["weights"].values)
         packed.add(first)
-    for kind, changed in itertools.product(MASKS, WORDS):
-        packed.add(leaks(kind=kind, changed=changed))
+    for kind, changed, layers in itertools.product(CAUSAL_MASKS, WORDS, [1, 2, 3]):
+        packed.add(leaks(kind=kind, changed=changed, layers=layers))
     assert len(packed.data) < 100_000

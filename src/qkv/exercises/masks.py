@@ -4,48 +4,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from qkv.exercises.checks import as_function, exercise, is_close, reject
-from qkv.exercises.masks_helpers import TOLERANCE, Recorder, as_row, as_sets, causal, reject_each
+from qkv.exercises.checks import as_array, as_function, exercise, is_close, reject
+from qkv.exercises.masks_further import (
+    added_twice,
+    key_padding_mask,
+    packed_documents_mask,
+    visible_keys,
+)
+from qkv.exercises.masks_helpers import (
+    FLOAT_TYPES,
+    TOLERANCE,
+    Recorder,
+    as_letters,
+    as_row,
+    as_sets,
+    causal,
+    reject_each,
+)
+
+__all__ = [
+    "added_twice",
+    "blind_spot",
+    "evidence",
+    "key_padding_mask",
+    "leak_detector",
+    "packed_documents_mask",
+    "two_masks",
+    "visible_keys",
+    "weights_by_hand",
+]
 
 
 @exercise("masks-1")
-def visible_keys(answer: object) -> str:
-    """Keys that `je` may see: in `<PAD> <sos> je suis étudiant`, and in `I am a student <PAD>`."""
-    past, source = as_sets(answer)
-    reject(
-        past == {2, 3},
-        "The first list looks like positions counted from 1.",
-        "Python counts from 0: <PAD> stands at position 0.",
-    )
-    reject(3 in past, "Position 3 comes later.", "Go along the row: where does the future start?")
-    reject(0 in past, "Position 0 holds <PAD>.", "A key has to pass both masks, not one of them.")
-    reject(
-        past == {1},
-        "`je` does not see itself here.",
-        "A word is known where it is read; what must stay hidden is the word after it.",
-    )
-    reject(
-        past == {2},
-        "<sos> is missing.",
-        "<sos> is an ordinary token with a vector of its own; only <PAD> is filler.",
-    )
-    reject(past != {1, 2}, "Not the first.", "Ask two questions of each position: real? not later?")
-    reject(
-        source == {0, 1, 2},
-        "The second list stops where the future would begin.",
-        "When was the source read: while `je` is being written, or before the first word?",
-    )
-    reject(
-        source == {1, 2, 3, 4},
-        "That is the target's padding, laid over the source.",
-        "A padding mask closes keys. Whose keys are these, and where is their filler?",
-    )
-    reject(4 in source, "Position 4 of the source is filler.", "Which token stands there?")
-    reject(source != {0, 1, 2, 3}, "Not the second.", "In cross-attention, is any word too late?")
-    return "right: its own past, and the whole source. No key is filler."
-
-
-@exercise("masks-2")
 def weights_by_hand(answer: object) -> str:
     """The second row of a causal map whose exponentials are 2, 6, 3, 5."""
     row = as_row(answer)
@@ -68,154 +58,131 @@ def weights_by_hand(answer: object) -> str:
     reject(
         not is_close(row, [0.25, 0.75, 0, 0], TOLERANCE),
         "Not these weights.",
-        "Strike out what is forbidden first; then divide what is left by its sum.",
+        "Cross out what is blocked first; then divide what is left by its sum.",
     )
-    return "right: strike out first, divide afterwards."
+    return "right: cross out first, divide afterwards."
+
+
+@exercise("masks-2")
+def two_masks(answer: object) -> str:
+    """Keys allowed to `AI`, and to the first `<PAD>`, in `<PAD> <PAD> I study AI hard`."""
+    word, filler = as_sets(answer, "First the keys of `AI`, then those of the first <PAD>.")
+    reject(
+        word == {3, 4, 5},
+        "The first list looks like positions counted from 1.",
+        "Python counts from 0: the first <PAD> stands at position 0.",
+    )
+    reject(5 in word, "Position 5 comes later than `AI`.", "Which words has `AI` read?")
+    reject(
+        bool(word & {0, 1}),
+        "Positions 0 and 1 hold <PAD>.",
+        "A key must be allowed by both masks, not by one of them.",
+    )
+    reject(
+        word == {2, 3},
+        "`AI` does not see itself here.",
+        "Does the diagonal belong to the causal mask?",
+    )
+    reject(word != {2, 3, 4}, "Not the first.", "Ask two questions of each key: real? not later?")
+    reject(
+        filler == {0},
+        "The first <PAD> may not even see itself.",
+        "It is not later than itself. But what does the padding mask block?",
+    )
+    reject(
+        bool(filler),
+        "Not the second.",
+        "Write down what the causal mask allows in row 0, then what the padding mask leaves of it.",
+    )
+    return "right. And the second list is empty: a row in which every key is blocked."
 
 
 @exercise("masks-3")
-def added_twice(answer: object) -> str:
-    """Row 0 of `<PAD> <PAD> <sos> je`, two masks added as -1e9; exponentials 1, 3, 4, 8."""
-    row = as_row(answer)
+def evidence(answer: object) -> str:
+    """The observations that prove a leak: A and E."""
+    letters = as_letters(answer, "ABCDE")
     reject(
-        bool(np.isnan(row.astype(float)).any()),
-        "−∞ would end in NaN, but −1e9 is a finite number.",
-        "Softmax subtracts the row's largest score first. What is left after that?",
-    )
-    zeros = "Zeros are this book's function's answer; here two masks are added as numbers."
-    same = "So it would be if every key had been pushed down equally far."
-    uniform = "This would be uniform, as if the fill had swallowed the scores."
-    reject_each(
-        row,
-        (np.zeros(4), zeros, "Whatever finite numbers enter softmax, what does a row sum to?"),
-        (np.full(4, 0.25), uniform, "How far apart do neighbouring float64 numbers lie near 1e9?"),
-        (
-            [1 / 3, 0, 1 / 3, 1 / 3],
-            "This is float32's answer, where −1e9 swallows the scores.",
-            "float64 keeps some sixteen digits. Is a score still seen beside 1e9?",
-        ),
-        (np.array([1, 3, 4, 8]) / 16, same, "Write down what is added to each of the four scores."),
+        "B" in letters,
+        "B is what a sound model does.",
+        "Output 4 and those after it have read word 4. Which outputs may not move?",
     )
     reject(
-        not is_close(row, np.array([1, 0, 4, 8]) / 13, TOLERANCE),
-        "Not these weights.",
-        "Add the largest fill back to every score: what do the four read then?",
+        "C" in letters,
+        "C does not prove a leak, and it does not exclude one.",
+        "Remember the colleague: what else can carry the later word into a row?",
     )
-    return "right: everything was forbidden, and it looks mostly at the future."
+    reject(
+        "D" in letters,
+        "D is a reason to test, and no proof.",
+        "Do you know how low the loss of a sound model can be on that text?",
+    )
+    reject(
+        "A" not in letters,
+        "One is missing.",
+        "How far does an earlier output move in a sound model: a little, or not at all?",
+    )
+    reject(
+        "E" not in letters,
+        "Another is missing.",
+        "Three words alone have never met the fourth. What should their outputs be?",
+    )
+    return "right: an earlier output that moves is a proof. All else is a reason to look."
 
 
 @exercise("masks-4")
-def key_padding_mask(answer: object) -> str:
-    """`f(ids, pad_id)` gives what `nn.MultiheadAttention` wants as key_padding_mask."""
-    function = as_function(answer)
-    ids = np.array([[4, 1, 6, 0, 0], [7, 4, 5, 2, 3], [1, 7, 7, 7, 7]])
-    for pad_id in (0, 7):
-        blocked = ids == pad_id
-        got = np.asarray(function(ids, pad_id))
-        reject(
-            got.shape == (3, 1, 1, 5),
-            "The shape is (B, 1, 1, S), our own functions' shape.",
-            "`nn.MultiheadAttention` adds the axes for heads and queries by itself.",
-        )
-        reject(
-            got.shape != blocked.shape,
-            f"For ids of shape (3, 5) the shape is {got.shape}.",
-            "One answer for each key of each sentence, and no axis for queries.",
-        )
-        reject(
-            got.dtype.kind == "f",
-            f"The entries are {got.dtype}, not truth values.",
-            "A float mask is added to the scores. What does adding 1 to a score block?",
-        )
-        reject(
-            got.dtype != np.bool_,
-            f"The entries are {got.dtype}, not truth values.",
-            "A comparison of arrays gives truth values by itself. What turned them into numbers?",
-        )
-        reject(
-            np.array_equal(got, ~blocked),
-            "True and False are swapped.",
-            "In this class, True marks the keys that must get no weight.",
-        )
-        reject(
-            pad_id == 7 and np.array_equal(got, ids == 0),
-            "It works for pad_id = 0 alone.",
-            "Does your function use its second argument?",
-        )
-        reject(
-            not np.array_equal(got, blocked),
-            "Some keys are wrong.",
-            "Compare every id with pad_id; the order of the words plays no part.",
-        )
-    return "right: (B, S), True = blocked."
+def blind_spot(answer: object) -> str:
+    """A (6, 6) mask that leaks, and that replacing the last word does not find."""
+    mask = as_array(answer, shape=(6, 6))
+    reject(
+        mask.dtype != np.bool_,
+        f"The entries are {mask.dtype}.",
+        "Masks in this book are boolean: np.tri(6, dtype=bool).",
+    )
+    later = ~np.tri(6, dtype=bool)
+    reject(
+        bool((mask.sum(axis=1) == 0).any()),
+        "In some row every key is blocked.",
+        "Begin with the sound mask, and change one entry of it.",
+    )
+    reject(
+        not mask[later].any(),
+        "This mask does not leak.",
+        "Allow one key that comes later than its query.",
+    )
+    reject(
+        bool((mask & later)[:, 5].any()),
+        "The test finds it: an earlier output moves with the last word.",
+        "The test looks at one column only. Which?",
+    )
+    return "right: a test of one word is blind to all the others. Replace each word in turn."
+
+
+SOUND = "It raises the alarm for a sound model in {}."
+ROUNDING = (
+    "A prefix and the whole differ by rounding, 1e-7 in float32. Does your changed input keep the "
+    "dtype, and does your tolerance know it?"
+)
 
 
 @exercise("masks-5")
-def packed_documents_mask(answer: object) -> str:
-    """`f(document)` is the (T, T) mask of several documents packed into one row."""
-    function = as_function(answer)
-    for numbers in ([0, 0, 0, 1, 1, 2], [5, 5, 2, 2, 2, 9, 9]):
-        document = np.array(numbers)
-        same = document[:, None] == document[None, :]
-        earlier = np.tril(np.ones(same.shape, bool))
-        got = np.asarray(function(document))
-        reject(
-            got.shape != same.shape,
-            f"For {len(document)} tokens the shape is {got.shape}.",
-            "Rows are queries and columns are keys: (T, T).",
-        )
-        kind = f"The entries are {got.dtype}."
-        reject(got.dtype != np.bool_, kind, "Masks in this book are boolean.")
-        reject_each(
-            got,
-            (~(same & earlier), "True and False are swapped.", "Here True = may attend."),
-            (
-                same,
-                "Inside a document, words see the words after them.",
-                "One condition is there. Which property did the triangle bring?",
-            ),
-            (
-                earlier,
-                "The second document still reads the first.",
-                "Compare the document number of the query with that of the key.",
-            ),
-            (
-                same | earlier,
-                "Too much is allowed: the two conditions were joined with `or`.",
-                "A pair of words has to pass every condition.",
-            ),
-            (
-                same & earlier.T,
-                "The triangle looks forwards.",
-                "Which of the two indices, query or key, must be the larger one?",
-            ),
-            (
-                same & np.tril(earlier, -1),
-                "No token sees itself: too strict.",
-                "A token has been read by the time it asks. Which comparison leaves out equality?",
-            ),
-        )
-        reject(
-            not np.array_equal(got, same & earlier),
-            "Some pairs are wrong.",
-            "Draw the six tokens 0 0 0 1 1 2 on paper and mark what each row may see.",
-        )
-    return "right: small triangles along the diagonal."
-
-
-@exercise("masks-6")
 def leak_detector(answer: object) -> str:
-    """`f(attend, x)` says whether any output depends on a later token."""
+    """`f(attend, x)` says whether any output depends on a later token; x is (B, T, d_model)."""
     function = as_function(answer)
-    x = np.random.default_rng(11).normal(size=(6, 5))
+    x = np.random.default_rng(11).normal(size=(2, 6, 5))
     alarm = Recorder(function, x)
     false_alarm, hit = alarm(causal()), alarm(causal(hole=(2, 5)))
     reject(false_alarm and not hit, "True and False are swapped.", "True means: there is a leak.")
+    reject(
+        alarm.replaces_sentences(),
+        "It replaces a whole sentence, not one word of it.",
+        "x has three axes, (B, T, d_model). On which one do the words stand?",
+    )
     reject(
         false_alarm and alarm.changes_pile_up(),
         "Every change stays in the array when the next token is changed.",
         "`other = x` is a second name for the same array. What would make a new one?",
     )
+    reject(false_alarm and alarm.reads_prefixes(), SOUND.format("float64"), ROUNDING)
     reject(
         false_alarm,
         "It raises the alarm for a causal model too.",
@@ -232,18 +199,29 @@ def leak_detector(answer: object) -> str:
         "The last token is one suspect. Who are the others?",
     )
     reject(
+        not alarm(causal(hole=(0, 1))),
+        "It misses a leak from token 1 to output 0.",
+        "With which token does your loop begin, and with which output does it end?",
+    )
+    reject(
         not alarm(causal(late=True)),
         "It misses the model that sets weights to zero after softmax.",
         "Its weights look right, its outputs do not. How far must an output move to count?",
     )
     reject(
-        not alarm(causal(faint=1e-3)),
-        "It misses a leak of a thousandth.",
-        "Between a small leak and a rounding error lie ten powers of ten: mind the tolerance.",
+        not alarm(causal(masked=False, norm=True)),
+        "It misses attention with no mask at all, behind a LayerNorm.",
+        "LayerNorm subtracts a vector's mean and divides by its spread. What is left of x + 1, "
+        "and of 2x?",
     )
-    reject(
-        alarm(causal(faint=1e-14)),
-        "It raises the alarm over a rounding error.",
-        "Another order of summation may change the last digits: compare with a tolerance.",
-    )
+    for dtype, faint in FLOAT_TYPES.items():
+        alarm = Recorder(function, x.astype(dtype))
+        name = np.dtype(dtype).name
+        for norm in (False, True):
+            reject(alarm(causal(norm=norm)), SOUND.format(name), ROUNDING)
+        reject(
+            not alarm(causal(faint=faint)),
+            f"It misses a leak of {faint:g} in {name}.",
+            "A small leak is still far above a rounding error: mind the tolerance.",
+        )
     return "right: it finds every leak that was planted, and raises no false alarm."

@@ -13,17 +13,14 @@ from qkv.exercises.checks import as_array, is_close, reject
 Array: TypeAlias = np.ndarray[Any, Any]
 Attend: TypeAlias = Callable[[Array], Array]
 TOLERANCE = 5e-3  # a weight worked out on paper has two decimals
+FLOAT_TYPES = {np.float64: 1e-4, np.float32: 1e-3}  # the faintest leak that has to be found
 
 
-def as_sets(answer: object) -> list[set[float]]:
-    """Two lists of positions, or `WrongAnswer`."""
+def as_sets(answer: object, order: str) -> list[set[float]]:
+    """Two lists of positions, or `WrongAnswer`; `order` says which of them comes first."""
     parts = list(answer) if isinstance(answer, list | tuple) else []
     lists = [list(part) for part in parts if isinstance(part, list | tuple | set | np.ndarray)]
-    reject(
-        len(parts) != 2 or len(lists) != 2,
-        "Two lists were asked for.",
-        "First where `je` looks in its own sentence, then where it looks in the source.",
-    )
+    reject(len(parts) != 2 or len(lists) != 2, "Two lists were asked for.", order)
     reject(
         any(isinstance(entry, str | bool | np.bool_) for one in lists for entry in one),
         "These are not positions.",
@@ -32,13 +29,25 @@ def as_sets(answer: object) -> list[set[float]]:
     return [set(as_array(one).ravel().tolist()) for one in lists]
 
 
+def as_letters(answer: object, known: str) -> set[str]:
+    """Letters from a string, list or set, in either case, or `WrongAnswer`."""
+    parts = list(answer) if isinstance(answer, str | list | tuple | set) else [answer]
+    letters = {str(part).strip().upper() for part in parts} - {"", ","}
+    reject(
+        not letters <= set(known),
+        "Letters were asked for.",
+        f'Write those that you choose as one string, such as "{known[1:4]}".',
+    )
+    return letters
+
+
 def as_row(answer: object) -> Array:
     """One number for each of four keys, or `WrongAnswer`."""
     row = as_array(answer)
     reject(
         row.shape != (4,),
         f"Four weights were asked for; this has shape {row.shape}.",
-        "A row has one weight for each key, those that may not be seen included.",
+        "A row has one weight for each key, the blocked ones included.",
     )
     return row
 
@@ -49,26 +58,45 @@ def reject_each(got: Array, *mistakes: tuple[object, str, str]) -> None:
         reject(is_close(got, wrong, TOLERANCE), mistake, hint)
 
 
-def causal(hole: tuple[int, int] | None = None, late: bool = False, faint: float = 0.0) -> Attend:
+def causal(
+    hole: tuple[int, int] | None = None,
+    late: bool = False,
+    faint: float = 0.0,
+    norm: bool = False,
+    masked: bool = True,
+) -> Attend:
     """Causal self-attention over any number of tokens, or one that leaks later tokens.
 
     Args:
-        hole: a (query, key) pair that ought to be forbidden and is not.
+        hole: a (query, key) pair that ought to be blocked and is not.
         late: weights are set to zero after the softmax.
-        faint: how much of the last token reaches every output by the back door.
+        faint: how much of the last token is added to every output.
+        norm: a LayerNorm stands before the attention.
+        masked: False allows every key.
     """
 
     def attend(x: Array) -> Array:
-        allowed = np.tri(len(x), dtype=bool)  # (T, S)
-        if hole and max(hole) < len(x):
+        T = x.shape[-2]
+        allowed = np.tri(T, dtype=bool) | (not masked)  # (T, S)
+        if hole and max(hole) < T:
             allowed[hole] = True
-        e = np.exp(x @ x.T / 5)  # (T, S)
-        counted = e if late else np.where(allowed, e, 0.0)
-        out = np.where(allowed, e, 0.0) / counted.sum(-1, keepdims=True) @ x
-        leaky: Array = out + faint * x[-1]
+        z = _layer_norm(x) if norm else x
+        e = np.exp(z @ z.mT / 5)  # (B, T, S)
+        counted = e if late else np.where(allowed, e, 0)
+        out = np.where(allowed, e, 0) / counted.sum(-1, keepdims=True) @ z
+        # As rounding does: a prefix differs from the whole in the last digits, and nothing leaks.
+        out *= 1 + T * np.finfo(x.dtype).eps
+        leaky: Array = out + faint * x[..., -1:, :]
         return leaky
 
     return attend
+
+
+def _layer_norm(x: Array) -> Array:
+    """LayerNorm, rounded: what x + 1 and 2x change of it is rounding alone, and that is no find."""
+    centred = x - x.mean(-1, keepdims=True)
+    normed: Array = (centred / (x.std(-1, keepdims=True) + x.dtype.type(1e-12))).round(4)
+    return normed
 
 
 class Recorder:
@@ -85,9 +113,24 @@ class Recorder:
 
         return bool(self.function(recorded, self.x))
 
+    def reads_prefixes(self) -> bool:
+        """Whether it gave the model fewer words than there are."""
+        return any(z.shape[:2] < self.x.shape[:2] for z in self.inputs)
+
+    def changed_words(self) -> list[Array]:
+        """For each changed input of full length, which words differ from x: (B, T)."""
+        changed = [(z != self.x).any(-1) for z in self.inputs if z.shape == self.x.shape]
+        return [words for words in changed if words.any()]
+
+    def replaces_sentences(self) -> bool:
+        """Whether a word was only ever replaced together with all others of its sentence."""
+        changed = self.changed_words()
+        return bool(changed) and all(
+            words.any(-1).tolist() == words.all(-1).tolist() for words in changed
+        )
+
     def changes_pile_up(self) -> bool:
-        """Whether the rows that differ from x only ever became more, from input to input."""
-        full_length = [z for z in self.inputs if z.shape == self.x.shape]
-        changed = [frozenset(np.flatnonzero((z != self.x).any(axis=1))) for z in full_length]
-        distinct = [rows for i, rows in enumerate(changed) if rows and rows not in changed[:i]]
+        """Whether the words that differ from x only ever became more, from input to input."""
+        changed = [frozenset(map(tuple, np.argwhere(words))) for words in self.changed_words()]
+        distinct = [words for i, words in enumerate(changed) if words not in changed[:i]]
         return len(distinct) > 1 and all(a < b for a, b in itertools.pairwise(distinct))

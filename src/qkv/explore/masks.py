@@ -13,65 +13,70 @@ from qkv.explore.framework.panels import Bars, Heatmap, Panels
 Array = np.ndarray[Any, Any]
 
 TOKENS = ("I", "study", "AI", "hard")
-EXPONENTIALS = np.array([[1, 2, 1, 4], [2, 2, 1, 5], [1, 3, 4, 8], [2, 1, 1, 4]])
-# In the order of what is written: each further left on the number line than the one before.
-FILLS = ("0 after softmax", "0 before softmax", "−1e4 instead", "−1e9 added", "−∞")
+EXPONENTIALS = np.array([[1, 2, 2, 5], [2, 2, 1, 5], [1, 3, 1, 5], [3, 1, 1, 5]])
+MASKS = ("none", "causal", "padding", "both")
+FILLS = ("score −∞", "score −1e9", "score 0", "weight 0")  # what a blocked pair gets
 
-WORDS = ("a", "fluffy", "blue", "creature", "roamed", "the", "verdant", "forest")
-# In the order of what is let through.
-MASKS = ("too strict", "causal", "off by one", "after softmax", "transposed", "flipped")
+WORDS = ("The", "cat", "sat", "on", "the", "mat")
+CAUSAL_MASKS = ("causal", "off by one", "weight 0", "flipped", "too strict")
 
 
-def fills(*, causal: bool, padding: int, left: bool, fill: str) -> Panels:
-    """Attention weights of a padded, masked sentence under one way of masking, in float32.
+def fills(*, mask: str, fill: str, padding: int, left: bool) -> Panels:
+    """Attention weights of a padded sentence under one mask, written in one way, in float32.
 
     Args:
-        causal: whether keys after the query are forbidden too.
+        mask: one of MASKS.
+        fill: one of FILLS: a score that overwrites, or a weight after the softmax.
         padding: how many `<PAD>` stand beside the four words; their vectors are zero.
         left: whether they stand in front of the words, else behind them.
-        fill: one of FILLS.
     """
     tokens, real = _padded(padding, left)
     n = len(tokens)
     scores = np.zeros((n, n), np.float32)  # a zero vector scores 0 with everything
     scores[np.ix_(real, real)] = np.log(EXPONENTIALS)
-    allowed = np.broadcast_to(real, (n, n)) & (np.tri(n, dtype=bool) | (not causal))
+    allowed = np.ones((n, n), bool)
+    if mask in ("causal", "both"):
+        allowed &= np.tri(n, dtype=bool)
+    if mask in ("padding", "both"):
+        allowed &= real
     weights = _weigh(scores, allowed, fill)
     return {
         "mask": Heatmap(allowed, tokens, tokens, colours="mask"),
         "weights": Heatmap(_with_sums(weights), tokens, (*tokens, "sum"), colours="weights"),
-        "forbidden": f"{weights[~allowed].sum():.2f}",
+        "blocked": f"{weights[~allowed].sum():.2f}",
     }
 
 
-def leaks(*, kind: str, changed: str) -> Panels:
-    """Which outputs of masked attention change, and how far, when one input token is replaced.
+def leaks(*, kind: str, changed: str, layers: int) -> Panels:
+    """Which outputs of masked attention change when one input token is replaced.
 
     Args:
-        kind: one of MASKS; "after softmax" is the causal mask, applied too late.
+        kind: one of CAUSAL_MASKS; "weight 0" is the causal mask, applied after the softmax.
         changed: the word that is replaced.
+        layers: how many layers of attention run one after another, each under the same mask.
     """
-    allowed = mask(kind, len(WORDS))
+    allowed = causal_mask(kind, len(WORDS))
     x, other = np.random.default_rng(0).normal(size=(2, len(WORDS), 8))  # (T, d_model) each
     j = WORDS.index(changed)
     swapped = x.copy()
     swapped[j] = other[j]
-    late = kind == "after softmax"
-    moved = np.linalg.norm(_attend(swapped, allowed, late) - _attend(x, allowed, late), axis=-1)
+    late = kind == "weight 0"
+    for _ in range(layers):
+        x, swapped = (_attend(z, allowed, late) for z in (x, swapped))
+    moved = np.linalg.norm(swapped - x, axis=-1) > 1e-9
     return {
         "mask": Heatmap(allowed, WORDS, WORDS, colours="mask"),
-        "moved": Bars(moved, WORDS, limits=(0, 6), role="output"),
-        "leaked": f"{int((moved[:j] > 1e-9).sum())} of {j}" if j else "none comes before it",
+        "moved": Bars(moved, WORDS, limits=(0, 1), role="output"),
+        "leaked": f"{moved[:j].sum()} of {j}" if j else "none comes before it",
     }
 
 
-def mask(kind: str, n: int) -> Array:
-    """The (n, n) mask of that name, True = may attend; all but "causal" are wrong."""
+def causal_mask(kind: str, n: int) -> Array:
+    """The (n, n) mask of that name, True = allowed; all but "causal" are wrong."""
     causal: Array = qn.causal_mask(n)[0, 0]
     kinds = {
         "flipped": ~causal,
         "off by one": np.tri(n, k=1, dtype=bool),
-        "transposed": causal.T,
         "too strict": np.tri(n, k=-1, dtype=bool),
     }
     return kinds.get(kind, causal)
@@ -91,11 +96,9 @@ def _padded(padding: int, left: bool) -> tuple[tuple[str, ...], Array]:
 
 
 def _weigh(scores: Array, allowed: Array, fill: str) -> Array:
-    if fill == "0 after softmax":
+    if fill == "weight 0":
         return np.where(allowed, qn.softmax(scores), np.float32(0))
-    if fill == "−1e9 added":
-        return qn.softmax(scores + np.where(allowed, np.float32(0), np.float32(-1e9)))
-    instead = {"−∞": -np.inf, "−1e4 instead": -1e4, "0 before softmax": 0.0}[fill]
+    instead = {"score −∞": -np.inf, "score −1e9": -1e9, "score 0": 0.0}[fill]
     return qn.softmax(np.where(allowed, scores, np.float32(instead)))
 
 
