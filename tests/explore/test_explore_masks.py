@@ -16,7 +16,7 @@ def weights(mask="causal", padding=0, left=False, fill="score −∞"):
     panels = fills(mask=mask, padding=padding, left=left, fill=fill)
     shown = np.asarray(panels["weights"].values)
     np.testing.assert_allclose(shown[:, -1], shown[:, :-1].sum(axis=1), atol=1e-6)
-    return shown[:, :-1], np.asarray(panels["mask"].values).astype(bool)
+    return shown[:, :-1], np.asarray(panels["allowed"].values).astype(bool)
 
 
 def moved(kind, changed, layers=1):

@@ -41,9 +41,9 @@ def fills(*, mask: str, fill: str, padding: int, left: bool) -> Panels:
         allowed &= real
     weights = _weigh(scores, allowed, fill)
     return {
-        "mask": Heatmap(allowed, tokens, tokens, colours="mask"),
+        "allowed": Heatmap(allowed, tokens, tokens, colours="mask"),
         "weights": Heatmap(_with_sums(weights), tokens, (*tokens, "sum"), colours="weights"),
-        "blocked": f"{weights[~allowed].sum():.2f}",
+        "total": f"{weights[~allowed].sum():.2f}",
     }
 
 
@@ -65,7 +65,7 @@ def leaks(*, kind: str, changed: str, layers: int) -> Panels:
         x, swapped = (_attend(z, allowed, late) for z in (x, swapped))
     moved = np.linalg.norm(swapped - x, axis=-1) > 1e-9
     return {
-        "mask": Heatmap(allowed, WORDS, WORDS, colours="mask"),
+        "allowed": Heatmap(allowed, WORDS, WORDS, colours="mask"),
         "moved": Bars(moved, WORDS, limits=(0, 1), role="output"),
         "leaked": f"{moved[:j].sum()} of {j}" if j else "none comes before it",
     }
