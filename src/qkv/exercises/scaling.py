@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-import math
-import warnings
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from qkv.exercises.checks import as_array, as_function, as_number, exercise, is_close, reject
-from qkv.exercises.scaling_helpers import effective_tokens, wrong_temperature
-from qkv.numpy import scaled_dot_product_attention, softmax
+from qkv.exercises.scaling_further import (
+    saturating_pair,
+    scale_of_cosines,
+    scale_of_sparse_entries,
+    temperature_for_effective_tokens,
+)
+from qkv.exercises.scaling_helpers import (
+    HIDDEN_DIVISORS,
+    entry_statistics,
+    hidden_head,
+    pairs_drawn,
+    queries_and_keys,
+)
 
-Array = NDArray[Any]
+__all__ = [
+    "dependent_entries",
+    "divisor_of_a_head",
+    "gradient_of_scores",
+    "saturating_pair",
+    "scale_measured_within_rows",
+    "scale_of_cosines",
+    "scale_of_sparse_entries",
+    "scaled_score",
+    "temperature_for_effective_tokens",
+]
 
 
 @exercise("scaling-1")
@@ -40,184 +56,160 @@ def scaled_score(answer: object) -> str:
 
 
 @exercise("scaling-2")
-def variance_after_root_d_model(answer: object) -> str:
-    """The variance of the scores when 8 heads divide by √512 instead of √64."""
-    variance = as_number(answer)
+def gradient_of_scores(answer: object) -> str:
+    """ds for the weights (1/2, 1/4, 1/4) and dw = (0, 0, −1)."""
+    ds = as_array(answer, (3,))
+    w, dw = np.array([0.5, 0.25, 0.25]), np.array([0.0, 0.0, -1.0])
+    right = w * (dw - (w * dw).sum())
     reject(
-        is_close(variance, 1),
-        "1 is what division by √d_k would give.",
-        "How many products does one head add up, and what is their sum divided by?",
+        is_close(ds, -right, 1e-6),
+        "Every sign is the other way round.",
+        "Σ w dw is negative here, and it is subtracted.",
     )
     reject(
-        is_close(variance, 64),
-        "64 is the variance before any scaling.",
-        "Dividing scores by a number divides their variance by its square.",
+        is_close(ds, w * dw, 1e-6),
+        "You have only the first part, w_j dw_j.",
+        "A score moves every weight: take Σ w dw away before you multiply by w_j.",
     )
     reject(
-        is_close(variance, 8),
-        "That is the inverse.",
-        "These scores come out too small, not too large.",
+        is_close(ds, dw - (w * dw).sum(), 1e-6),
+        "The factor w_j in front is missing.",
+        "A score gets its gradient in proportion to the weight of its own key.",
     )
     reject(
-        is_close(variance, 64 / math.sqrt(512)),
-        "You divided the variance by √d_model.",
-        "The scores are divided by √d_model; what happens to their squares?",
+        is_close(ds, w * (dw - dw.sum()), 1e-6),
+        "You subtracted the sum of dw.",
+        "The sum is weighted: each dw_i counts with w_i.",
     )
     reject(
-        is_close(variance, math.sqrt(1 / 8), 1e-3),
-        "That is the standard deviation.",
-        "The variance is its square.",
+        abs(ds.sum()) > 1e-6,
+        f"Your three numbers add up to {ds.sum():.3g}.",
+        "The same amount added to all scores changes no weight, so the gradients add up to 0.",
     )
     reject(
-        not is_close(variance, 0.125),
-        "The variance is off.",
-        "First the width of one head, then the variance of q · k, then the division.",
+        not is_close(ds, right, 1e-6),
+        "At least one of the three is off.",
+        "First Σ w dw, one number; then w_j times (dw_j minus that number).",
     )
-    return "Eight times too small: with h heads √d_model flattens the weights, more so as h grows."
+    return "(1/8, 1/16, −3/16): the wrong keys share the push in proportion to their weights."
 
 
 @exercise("scaling-3")
-def scale_of_sparse_entries(answer: object) -> str:
-    """`f(d_k, p)`: the scale for entries that are zero with probability 1 − p."""
-    scale = as_function(answer)
-    cases = [(64, 1.0), (256, 0.0625), (100, 0.5)]
-    got = np.array([as_number(scale(d_k, p)) for d_k, p in cases])
-    d_k, p = np.array(cases).T
-
-    def gives(formula: Array) -> bool:
-        return is_close(got, formula, 1e-6)
-
+def dependent_entries(answer: object) -> str:
+    """`f(rng, n)`: entries of mean 0 and variance 1 whose scores have a variance over 1,000."""
+    q, k = pairs_drawn(as_function(answer), np.random.default_rng(3))
+    means, variances = entry_statistics(q, k)
     reject(
-        gives(1 / np.sqrt(d_k)),
-        "Your scale does not depend on p.",
-        "What is the mean square of an entry that is 0 most of the time?",
+        variances > 0.1,
+        f"Over the rows, the variance of one of your entries is off by {variances:.2f}.",
+        "Larger entries would make any score large; keep the variance of each at 1.",
     )
     reject(
-        gives(1 / np.sqrt(d_k * p)),
-        "You counted the zeros of one vector only.",
-        "A product is non-zero when both of its factors are.",
+        means > 0.05,
+        f"Over the rows, one of your entries has a mean of size {means:.2f}.",
+        "Draw each sign as often as the other.",
+    )
+    scores = (q * k).sum(axis=-1)
+    variance = float(scores.var())
+    reject(
+        48 < variance < 80,
+        f"The scores have variance {variance:.0f}: the rule holds for your draws.",
+        "It assumes that the entries of one vector are independent of each other. Give that up.",
     )
     reject(
-        gives(1 / (d_k * p**2)),
-        "You divided by the variance of the score.",
-        "Scaling by c multiplies a variance by c squared.",
+        variance <= 48,
+        f"The scores have variance {variance:.0f}: you broke the rule the other way.",
+        "Let all products of a row have the same sign, whichever it is.",
     )
     reject(
-        gives(np.sqrt(d_k) * p),
-        "Your scale is upside down: it is the size of the scores themselves.",
-        "Multiplying by it should bring that size back to 1.",
+        variance <= 1000,
+        f"The scores have variance {variance:.0f}: the right direction.",
+        "How many entries of a vector can be one and the same number?",
     )
-    reject(
-        not gives(1 / (p * np.sqrt(d_k))),
-        "The scores do not come out with variance 1.",
-        "Find the variance of one product, then of a sum of d_k of them.",
+    return (
+        f"Variance {variance:,.0f}: the mean and variance of single entries do not fix that of a "
+        "score."
     )
-    return "At p = 1/16 and d_k = 256 it is 1: what counts is the entries' variance, not d_k alone."
 
 
 @exercise("scaling-4")
-def scale_of_cosines(answer: object) -> str:
-    """The factor that gives cosines of 256 entries variance 1."""
-    factor = as_number(answer)
+def divisor_of_a_head(answer: object) -> str:
+    """`f(head)`: what a head divides its scores by, found out from its weights alone."""
+    find = as_function(answer)
+    cases = [(d, dtype) for d in HIDDEN_DIVISORS for dtype in (np.float64, np.float32)]
+    with np.errstate(all="ignore"):
+        found = np.array([as_number(find(hidden_head(d, dtype))) for d, dtype in cases])
+    wanted = np.array([d for d, _ in cases])
     reject(
-        is_close(factor, 1 / 16),
-        "That is attention's usual scale.",
-        "It is meant for scores that grow with d_k. Do cosines?",
+        not bool(np.all(np.isfinite(found) & (found != 0))),
+        "For one of the heads your answer is 0 or no finite number.",
+        "A weight may be rounded to 0, and its logarithm is −∞: choose smaller scores.",
     )
+    right = np.isclose(found, wanted, rtol=0.01)
     reject(
-        is_close(factor, 1),
-        "Cosines are bounded, but not of variance 1.",
-        "Draw a thousand pairs and look at the size of their cosines.",
-    )
-    reject(
-        is_close(factor, 256),
-        "That makes the variance 256.",
-        "A factor of c multiplies a variance by c squared.",
-    )
-    reject(
-        is_close(factor, 1 / 256),
-        "1/256 is the variance of a cosine, not the factor that mends it.",
-        "By what must you multiply so that this variance becomes 1?",
+        bool(np.isclose(found, 1 / wanted, rtol=0.01).all()),
+        "You found the factor that it multiplies by.",
+        "The divisor is its inverse.",
     )
     reject(
-        not is_close(factor, 16),
-        "The scores do not come out with variance 1.",
-        "A cosine is q · k divided by two lengths. How long is a vector of 256 such entries?",
+        len(set(found.round(3))) == 1,
+        "Your answer is the same for every head.",
+        "Call the head with a query and keys of your choice, and look at the weights.",
     )
-    return (
-        "Cosines are too small, so here √d_k multiplies; models with such scores learn the factor."
+    reject(
+        not right.any(),
+        "None of the ten divisors is right.",
+        "Two keys: the ratio of their weights is e to the difference of their scaled scores.",
     )
+    reject(
+        not right.all(),
+        f"Right for {int(right.sum())} heads of 10.",
+        "The others have another divisor or are float32: choose a difference that suits them all.",
+    )
+    return "Weights betray the scale: the logarithm of a ratio is the scaled difference."
 
 
 @exercise("scaling-5")
-def saturating_pair(answer: object) -> str:
-    """Queries and keys of ±1 that saturate softmax in spite of the scale."""
-    reject(
-        not isinstance(answer, tuple | list) or len(answer) != 2,
-        "Two arrays were asked for.",
-        "Give the pair (q, k).",
-    )
-    assert isinstance(answer, tuple | list)
-    q, k = as_array(answer[0], (1, 64)).astype(float), as_array(answer[1], (8, 64)).astype(float)
-    reject(
-        not (np.all(abs(q) == 1) and np.all(abs(k) == 1)),
-        "Some entries are neither 1 nor −1.",
-        "Larger entries would saturate anything; the point is to do it without them.",
-    )
-    _, weights = scaled_dot_product_attention(q, k, np.eye(8))
-    assert weights is not None
-    largest = float(weights.max())
-    reject(
-        is_close(weights, np.full((1, 8), 1 / 8)),
-        "All eight keys have the same score, so the weights are uniform.",
-        "Softmax sees differences between scores only: one key must stand out.",
-    )
-    reject(
-        largest < 0.6,
-        f"The largest weight is {largest:.3f}: independent draws give as much.",
-        "The variance argument is about independent q and k. Give up the independence.",
-    )
-    reject(
-        largest <= 0.99,
-        f"The largest weight is {largest:.3f}: the winner must stand further out.",
-        "Raise the best score to the largest that ±1 entries allow, and lower the others.",
-    )
-    return f"Largest weight {largest:.4f}: √d_k tames independent vectors, not aligned ones."
-
-
-@exercise("scaling-6")
-def temperature_for_effective_tokens(answer: object) -> str:
-    """`f(scores, target)`: the temperature at which a row mixes `target` tokens."""
-    temperature = as_function(answer)
-    rng = np.random.default_rng(6)
-    targets, sizes = np.array([2.0, 4.0, 6.5, 1.5]), np.array([8.0, 1.0, 22.0, 0.1])
-    scores = rng.standard_normal((4, 8)) * sizes[:, None]
-    with warnings.catch_warnings(record=True) as caught, np.errstate(invalid="warn"):
-        warnings.simplefilter("always")
-        taus = np.array(
-            [[as_number(temperature(s, t))] for s, t in zip(scores, targets, strict=True)]
+def scale_measured_within_rows(answer: object) -> str:
+    """`f(q, k)`: the factor that gives a row of scores variance 1, for any queries and keys."""
+    scale = as_function(answer)
+    rows, promoted, inverse, overall = [], False, [], []
+    for q, k in queries_and_keys(np.random.default_rng(5)):
+        factor = scale(q, k)
+        number = as_number(factor)
+        reject(
+            not np.isfinite(number) or number <= 0,
+            "A scale is a positive, finite number.",
+            "Take the root of a variance, and divide by it.",
         )
-        same_row = [as_number(temperature(scores[0], t)) for t in targets]
-    has_nan = any("invalid value" in str(warning.message) for warning in caught)
+        scores = q @ np.swapaxes(k, -1, -2)
+        promoted |= (scores * factor).dtype != scores.dtype
+        rows.append(float((scores * number).var(axis=-1).mean()))
+        inverse.append(float((scores / number).var(axis=-1).mean()))
+        overall.append(float((scores * number).var()))
     reject(
-        not (np.all(np.isfinite(taus)) and np.all(taus > 0)) and not has_nan,
-        f"Among the temperatures you returned is {taus.min():g}.",
-        "A temperature is a positive, finite number.",
-    )
-    effective = effective_tokens(softmax(scores / taus))
-    right = is_close(effective, targets, 0.01)
-    reject(
-        not right and has_nan,
-        "Somewhere your entropy became nan.",
-        "A cold softmax has weights of exactly 0, and 0 · log 0 is nan: leave those out.",
+        is_close(np.array(overall), np.ones(len(overall)), 1e-3),
+        "Over all scores together the variance is 1, but not within the rows.",
+        "What all keys of a row have in common changes no weight. Take each row by itself.",
     )
     reject(
-        not right and len(set(same_row)) == 1,
-        "Your temperature does not depend on the target.",
-        "The same scores need another temperature for 2 tokens than for 6.",
+        is_close(np.array(inverse), np.ones(len(inverse)), 1e-3),
+        "Your number is the one to divide by.",
+        "Asked for is the factor: its inverse.",
     )
-    if not right:
-        raise wrong_temperature(effective, effective_tokens(softmax(scores * taus)), targets)
-    return (
-        "One number sets how many tokens a row mixes; √d_k is this temperature, fixed in advance."
+    reject(
+        abs(rows[0] - 1) < 0.2 and max(abs(row - 1) for row in rows[1:]) > 0.2,
+        "It fits independent entries of variance 1, and no others.",
+        "Do not trust the rule: compute the scores of these q and k, and measure.",
     )
+    reject(
+        not is_close(np.array(rows), np.ones(len(rows)), 1e-3),
+        f"The mean variance within a row comes to {max(rows, key=lambda row: abs(row - 1)):.2f}.",
+        "Variance over the last axis, then the mean over all rows, then one root at the end.",
+    )
+    reject(
+        promoted,
+        "The scale is right, but it turns float32 scores into float64.",
+        "A NumPy float64 does so, a Python number does not: return float(...).",
+    )
+    return "It fits any start values and any tokens, because it measures what softmax feels."

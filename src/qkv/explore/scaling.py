@@ -1,21 +1,26 @@
-"""Explorer of the chapter on scaling: softmax saturates as d_k grows, unless √d_k divides."""
+"""Explorers of the chapter on scaling: d_k and √d_k before training, and the number of keys."""
 
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qkv.explore.framework.panels import Bars, Heatmap
+from qkv.explore.framework.panels import Bars, Heatmap, Lines
 from qkv.numpy import softmax
 
 Array = NDArray[Any]
 
 TOKENS = ("a", "fluffy", "blue", "creature", "roamed", "the", "verdant", "forest")
-DRAWS = 32  # the bars and the numbers are taken over these; the map of weights shows the first
-OCTAVES = range(-2, 7)  # a bar for scores of about 2^i; the outer ones hold whatever lies beyond
+DRAWS = 500  # the numbers are taken over these; the pictures show the first
+SILENT = 0.01  # a row whose Jacobian has a smaller norm lets no gradient through worth the name
+
+KEYS = tuple(2**i for i in range(1, 13))
+FEWEST_ROWS, MOST_ROWS = 500, 4000  # of scores, for the most keys and for few
+SHOWN = 8  # weights of one row that are drawn, largest first
 
 
 def draw(rng: np.random.Generator, n: int, tokens: int, d_k: int) -> tuple[Array, Array]:
@@ -31,15 +36,15 @@ def draw(rng: np.random.Generator, n: int, tokens: int, d_k: int) -> tuple[Array
 
 
 def effective_tokens(weights: Array) -> Array:
-    """How many equally weighted tokens would have the same entropy: 2^H, H = −Σ w log₂ w.
+    """How many equally weighted tokens would have the same entropy: e^H, H = −Σ w ln w.
 
     Args:
         weights: (..., S), rows that sum to 1.
     Returns:
         (...), between 1 (one winner) and S (uniform).
     """
-    logs = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
-    effective: Array = np.exp2(-(weights * logs).sum(axis=-1))
+    logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
+    effective: Array = np.exp(-(weights * logs).sum(axis=-1))
     return effective
 
 
@@ -57,42 +62,94 @@ def jacobian_norm(weights: Array) -> Array:
     return norm
 
 
-def sizes(scores: Array) -> tuple[Array, list[str]]:
-    """Share of the scores of about each size, sign left out, and the sizes: ¼, ½, 1, ... 64.
-
-    Each bar is twice as far as the last, because on an even axis either the narrow distribution
-    is one spike or the wide one leaves the picture. Four times d_k, unscaled, is one bar further.
-    """
-    exponents = np.rint(np.log2(np.maximum(np.abs(scores), 2.0 ** OCTAVES[0])))
-    bars = np.clip(exponents, OCTAVES[0], OCTAVES[-1]).astype(int) - OCTAVES[0]
-    shares = np.bincount(bars.ravel(), minlength=len(OCTAVES)) / bars.size
-    return shares, ["≤ ¼", "½", *(str(2**i) for i in OCTAVES[2:-1]), f"≥ {2 ** OCTAVES[-1]}"]
-
-
-def saturation(d_k: int, n_heads: int, scaled: bool, seed: int = 0) -> dict[str, Any]:
-    """Scores, weights and gradient of n_heads heads of width d_k, before any training.
+def silent(weights: Array) -> float:
+    """Share of the rows through which softmax passes hardly any gradient.
 
     Args:
-        d_k: width of each head's queries and keys.
-        n_heads: heads, each with draws of its own.
-        scaled: divide the scores by √d_k.
-        seed: the first head's draws come from (seed, 0), the second's from (seed, 1), ...
-    Returns:
-        Panels: weights (n_heads, 8, 8) of one draw, the scores' sizes (9,), and four numbers, both
-        taken over DRAWS draws and all heads.
+        weights: (..., S), rows that sum to 1.
     """
-    heads = [
-        draw(np.random.default_rng((seed, h)), DRAWS, len(TOKENS), d_k) for h in range(n_heads)
-    ]
+    return float((jacobian_norm(weights) < SILENT).mean())
+
+
+def saturation(d_k: int, scaled: bool, seed: int = 2) -> dict[str, Any]:
+    """Scores and weights of one untrained head of width d_k.
+
+    Args:
+        d_k: width of its queries and keys.
+        scaled: divide the scores by √d_k.
+        seed: of the draws.
+    Returns:
+        Panels: the scores of *creature* (8,) and all weights (8, 8) of the first draw, and three
+        numbers taken over DRAWS draws.
+    """
+    q, k = draw(np.random.default_rng(seed), DRAWS, len(TOKENS), d_k)
     scale = 1 / math.sqrt(d_k) if scaled else 1.0
-    scores = np.stack([q @ k.swapaxes(-1, -2) * scale for q, k in heads])  # (H, DRAWS, 8, 8)
+    scores = q @ k.mT * scale  # (DRAWS, 8, 8)
     weights = softmax(scores)
-    shares, about = sizes(scores)
+    creature = TOKENS.index("creature")
     return {
-        "weights": Heatmap(weights[:, 0], rows=list(TOKENS), columns=list(TOKENS)),
-        "share of scores of each size, sign left out": Bars(shares, labels=about),
+        "scores of creature": Bars(scores[0, creature], labels=TOKENS),
+        "weights": Heatmap(weights[0], rows=TOKENS, columns=TOKENS, highlight_row=creature),
         "variance of the scores": f"{scores.var():.3g}",
-        "mean effective tokens, of 8": f"{effective_tokens(weights).mean():.2f}",
-        "mean largest weight": f"{weights.max(axis=-1).mean():.3f}",
-        "mean norm of the Jacobian": f"{jacobian_norm(weights).mean():.3f}",
+        "largest weight of a row, on average": f"{weights.max(axis=-1).mean():.2f}",
+        "silent rows": f"{silent(weights):.0%}",
+    }
+
+
+@cache
+def random_scores(seed: int) -> Array:
+    """Independent Gaussian scores of variance 1, enough for FEWEST_ROWS rows of the most keys."""
+    return np.random.default_rng(seed).standard_normal(FEWEST_ROWS * KEYS[-1])
+
+
+def rows_of(keys: int, spread: float, seed: int) -> Array:
+    """Weights (rows, keys) of independent scores with this standard deviation."""
+    scores = random_scores(seed)[: MOST_ROWS * keys]
+    weights: Array = softmax(scores[: len(scores) // keys * keys].reshape(-1, keys) * spread)
+    return weights
+
+
+@cache
+def effective_by_keys(spread: float, seed: int) -> tuple[float, ...]:
+    """Mean effective tokens of rows with this spread, for every number of KEYS."""
+    return tuple(float(effective_tokens(rows_of(n, spread, seed)).mean()) for n in KEYS)
+
+
+def number_of_keys(keys: int, spread: float, seed: int = 0) -> dict[str, Any]:
+    """Weights of rows with many keys, the scores of each independent with one standard deviation.
+
+    Args:
+        keys: how many keys share a row.
+        spread: standard deviation σ of a row's scores; √d_k if they are not scaled, 1 if they are.
+        seed: of the draws.
+    Returns:
+        Panels: effective tokens for every number of KEYS beside n e^(−σ²/2), the largest weights of
+        one row, and four numbers taken over FEWEST_ROWS rows or more.
+    """
+    weights = rows_of(keys, spread, seed)
+    n = np.array(KEYS)
+    largest = np.zeros(SHOWN)
+    first = np.sort(weights[0])[::-1][:SHOWN]
+    largest[: len(first)] = first
+    shrink = math.exp(-(spread**2) / 2)
+    return {
+        "effective tokens": Lines(
+            n,
+            {
+                "measured": effective_by_keys(spread, seed),
+                "n·e^(−σ²/2)": np.maximum(n * shrink, 1),  # no row has less than one token
+            },
+            x_label="keys n",
+            y_label="tokens",
+            log_x=True,
+            log_y=True,
+            mark=keys,
+        ),
+        "one row's largest weights": Bars(
+            largest, labels=[f"{place}." for place in range(1, SHOWN + 1)], limits=(0, 1)
+        ),
+        "silent rows": f"{silent(weights):.0%}",
+        "effective tokens, on average": f"{effective_tokens(weights).mean():.1f}",
+        "by the rule n·e^(−σ²/2)": f"{keys * shrink:.1f}",
+        "the rule holds for σ well below √(2 ln n)": f"{math.sqrt(2 * math.log(keys)):.1f}",
     }
