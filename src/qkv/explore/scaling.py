@@ -99,7 +99,8 @@ def saturation(d_k: int, scaled: bool, seed: int = 2) -> dict[str, Any]:
 @cache
 def random_scores(seed: int) -> Array:
     """Independent Gaussian scores of variance 1, enough for FEWEST_ROWS rows of the most keys."""
-    return np.random.default_rng(seed).standard_normal(FEWEST_ROWS * KEYS[-1])
+    scores: Array = np.random.default_rng(seed).standard_normal(FEWEST_ROWS * KEYS[-1])
+    return scores
 
 
 def rows_of(keys: int, spread: float, seed: int) -> Array:
