@@ -151,6 +151,6 @@ def number_of_keys(keys: int, spread: float, seed: int = 0) -> dict[str, Any]:
         ),
         "silent rows": f"{silent(weights):.0%}",
         "effective tokens, on average": f"{effective_tokens(weights).mean():.1f}",
-        "by the rule n·e^(−σ²/2)": f"{keys * shrink:.1f}",
-        "the rule holds for σ well below √(2 ln n)": f"{math.sqrt(2 * math.log(keys)):.1f}",
+        "by the rule n·e^(−σ²/2)": f"{keys * shrink:.1f}" if keys * shrink > 1 else "below 1",
+        "its limit for σ, √(2 ln n)": f"{math.sqrt(2 * math.log(keys)):.1f}",
     }
