@@ -88,7 +88,7 @@ def saturation(d_k: int, scaled: bool, seed: int = 2) -> dict[str, Any]:
     weights = softmax(scores)
     creature = TOKENS.index("creature")
     return {
-        "scores of creature": Bars(scores[0, creature], labels=TOKENS),
+        "scores of creature": Bars(scores[0, creature], labels=TOKENS, limits=(-50, 50)),
         "weights": Heatmap(weights[0], rows=TOKENS, columns=TOKENS, highlight_row=creature),
         "variance of the scores": f"{scores.var():.3g}",
         "largest weight of a row, on average": f"{weights.max(axis=-1).mean():.2f}",
