@@ -17,24 +17,51 @@ def softmax_out(q, k, v, *, scale=True, axis=-1, shift=True, turn=None):
     return e / e.sum(axis=axis, keepdims=True) @ v
 
 
+def inputs():
+    rng = np.random.default_rng(0)
+    return (rng.normal(size=shape) for shape in ((5, 3), (7, 3), (7, 2)))
+
+
+def has_shares(attention):
+    weights = attention(*list(inputs())[:2], np.eye(7))
+    return bool(np.allclose(weights.sum(axis=1), 1) and (weights > -1e-9).all())
+
+
+def is_blind(attention):
+    q, k, v = inputs()
+    return np.allclose(attention(q, k, 2 * v), 2 * attention(q, k, v), atol=1e-5)
+
+
+def follows_order(attention):
+    q, k, v = inputs()
+    return np.allclose(attention(q, k[::-1], v[::-1]), attention(q, k, v), atol=1e-5)
+
+
+def all_properties(attention):
+    return has_shares(attention) and is_blind(attention) and follows_order(attention)
+
+
 def against_package(attention):
-    q, k, v = np.random.default_rng(0).normal(size=(3, 5, 4))
-    return np.allclose(attention(q, k, v), qn.scaled_dot_product_attention(q, k, v)[0])
+    q, k, v = inputs()
+    right, _ = qn.scaled_dot_product_attention(q, k, v)
+    return np.allclose(attention(q, k, v), right, atol=1e-5)
 
 
-def rows_stay_within_values(attention):
-    q, k, v = np.random.default_rng(0).normal(size=(3, 5, 4))
-    return bool((attention(q, k, v) <= v.max(axis=0) + 1e-9).all())
+def same_value_returns(attention):
+    q, k, _ = inputs()
+    same = np.ones((7, 2))
+    return np.allclose(attention(q, k, same), np.ones((5, 2))) and is_blind(attention)
 
 
-def same_q_and_k(attention):
-    q, v = np.random.default_rng(0).normal(size=(2, 5, 4))
-    return np.allclose(attention(q, q, v), qn.scaled_dot_product_attention(q, q, v)[0])
+def between_the_values(attention):
+    q, k, v = inputs()
+    out = attention(q, k, v)
+    return bool((out <= v.max(axis=0) + 1e-6).all() and (out >= v.min(axis=0) - 1e-6).all())
 
 
-def width_one(attention):
-    q, k = np.random.default_rng(0).normal(size=(2, 5, 1))
-    return np.allclose(attention(q, k, k), qn.scaled_dot_product_attention(q, k, k)[0])
+def bit_for_bit(attention):
+    q, k, v = inputs()
+    return np.array_equal(attention(q, k, v), attention(q, k, np.eye(7)) @ v)
 
 
 def global_maximum(q, k, v):
@@ -55,13 +82,19 @@ def no_softmax(q, k, v):
     return q @ k.T / math.sqrt(q.shape[-1]) @ v
 
 
+def only_in_float64(q, k, v):
+    right = softmax_out(q, k, v)
+    return right if right.dtype == np.float64 else right.astype(int)
+
+
 RIGHT = {
     "attention-1": [[0.25, 0.75], np.array([1, 3]) / 4],
     "attention-2": [8.81, 10 * math.e**2 / (math.e**2 + 1)],
     "attention-3": [(False, True, False), [0, 1, 0]],
-    "attention-4": [against_package],
+    "attention-4": [all_properties],
     "attention-5": [softmax_out],
     "attention-6": [np.zeros((6, 2)), np.outer([0, 1, 0, -1, -1, -1], [1, 2])],
+    "attention-7": [[5, 0, 10], np.array([[1.0, 1], [2, 0], [0, 2]]), [0, 1, -1]],
 }
 # Answer → a word of the hint it must get. Hints are told apart below.
 WRONG = {
@@ -90,13 +123,17 @@ WRONG = {
         ((False, True), "One for the keys"),
     ],
     "attention-4": [
-        (lambda attention: True, "d_k be above 1"),
-        (lambda attention: False, "tolerance"),
+        (lambda attention: True, "same value"),
+        (lambda attention: False, "one by one"),
         (lambda attention: None, "return statement"),
-        (width_one, "d_k be above 1"),
-        (rows_stay_within_values, "d_k be above 1"),
-        (same_q_and_k, "not the keys"),
-        (lambda attention: attention(*np.ones((3, 2, 2))) == np.ones(3), "a pair"),
+        (against_package, "whatever the score is"),
+        (bit_for_bit, "with a tolerance"),
+        (between_the_values, "same value"),
+        (is_blind, "same value"),
+        (same_value_returns, "some are negative"),
+        (has_shares, "Double all values"),
+        (lambda attention: has_shares(attention) and is_blind(attention), "Shuffle the keys"),
+        (lambda attention: attention(*np.ones((3, 2, 2)))[0, 0, 0], "the output alone"),
         (True, "without calling"),
     ],
     "attention-5": [
@@ -112,12 +149,21 @@ WRONG = {
         (lambda q, k, v: softmax_out(q, k, v, turn=np.transpose), "swapaxes"),
         (lambda q, k, v: softmax_out(q, k, v).T, "One mix"),
         (lambda q, k: q, "small example"),
+        (lambda q, k, v: softmax_out(*(x.astype(np.float16) for x in (q, k, v))), "step by step"),
+        (only_in_float64, "half precision"),
     ],
     "attention-6": [
         (np.eye(6)[:, :2], "all eight scores"),
         (np.ones((6, 2)), "not zero"),
         (np.arange(12).reshape(6, 2), "every pair"),
         (np.zeros((2, 6)), "Count the axes"),
+    ],
+    "attention-7": [
+        ([1, 1, 1], "values that differ"),
+        ([0, 1, 1], "weights ½ and ½"),
+        ([5, 0, 0], "other two"),
+        ([1, 2], "One number for each key"),
+        ("none", "Give a number"),
     ],
 }
 

@@ -10,10 +10,13 @@ import numpy as np
 
 from qkv.exercises.attention_helpers import (
     EMBEDDINGS,
+    NO_ATTENTION,
+    additive,
     correct,
+    in_float32,
+    nearest,
     no_softmax,
     scaled_by,
-    swapped,
     unscaled,
     wrong_axis,
 )
@@ -134,35 +137,36 @@ def same_vector_added(answer: object) -> str:
 
 @exercise("attention-4")
 def attention_detector(answer: object) -> str:
-    """A function that tells a correct attention from broken ones."""
+    """A function that tells an attention with any score from what is no attention."""
     detector = as_function(answer)
 
-    def is_right(attention: Callable[..., Any]) -> bool:
+    def is_attention(attention: Callable[..., Any]) -> bool:
         try:
             return bool(detector(attention))
         except WrongAnswer as error:
             if "raised" not in error.mistake:
                 raise
-            pair = "The function handed to you returns the output alone; the package's, a pair."
-            raise WrongAnswer(error.mistake, pair) from error
+            hint = "The function given to you takes q, k and v, and returns the output alone."
+            raise WrongAnswer(error.mistake, hint) from error
 
     reject(
-        not is_right(correct),
-        "Your detector refuses a correct attention.",
-        "Compare with a tolerance, and with the first of the pair that the package returns.",
+        not is_attention(correct),
+        "Your detector refuses scaled dot-product attention.",
+        "Print your properties one by one for it. Which of them fails?",
     )
-    broken = {
-        "no scale": (
-            unscaled,
-            "Scores must differ, and d_k be above 1, or the root changes nothing.",
-        ),
-        "a softmax over the wrong axis": (wrong_axis, "What do the rows of weights sum to?"),
-        "no softmax at all": (no_softmax, "A mix of values lies between the values."),
-        "queries and keys swapped": (swapped, "Hand it queries that are not the keys."),
-    }
-    for slip, (attention, hint) in broken.items():
-        reject(is_right(attention), f"One broken attention got through: {slip}.", hint)
-    return "right: four faults planted, four found."
+    reject(
+        not is_attention(in_float32),
+        "Your detector refuses a right attention that computes in float32.",
+        "Two results that should agree differ by about 0.0000001: compare with a tolerance.",
+    )
+    reject(
+        not (is_attention(additive) and is_attention(nearest)),
+        "Your detector refuses an attention that has another score than the dot product.",
+        "Do not compare with one formula. Which properties hold whatever the score is?",
+    )
+    for slip, (attention, hint) in NO_ATTENTION.items():
+        reject(is_attention(attention), f"One that is no attention got through: {slip}.", hint)
+    return "right: four attentions accepted, six others refused, and no formula to compare with."
 
 
 @exercise("attention-5")
@@ -213,17 +217,25 @@ def attention_from_scratch(answer: object) -> str:
         large = np.asarray(attention(1e4 * q, k, v))
     reject(
         not is_close(large, correct(1e4 * q, k, v)),
-        "Scores of 10,000 come out wrong: e to the 10,000 is infinite, e to the −10,000 is 0.",
+        "Scores of 10,000 go wrong: e to the 10,000 is infinite, e to the −10,000 is 0.",
         "From each row subtract its own largest score. Why does that change nothing?",
     )
-    heads = [np.stack([x, 2 * x]) for x in (q, k, v)]
+    sentences = [np.stack([x, 2 * x]) for x in (q, k, v)]
     axes = "`.T` turns all axes round; `swapaxes(-1, -2)` only the last two. And sum over axis -1."
     try:
-        batch = np.asarray(attention(*heads))
+        both = np.asarray(attention(*sentences))
     except WrongAnswer as error:
-        raise WrongAnswer(f"With a batch axis in front: {error.mistake}", axes) from error
-    reject(not is_close(batch, correct(*heads)), "With a batch axis in front it goes wrong.", axes)
-    return "right, for one sentence and for a batch."
+        raise WrongAnswer(f"With two sentences stacked: {error.mistake}", axes) from error
+    reject(
+        not is_close(both, correct(*sentences)), "With two sentences stacked it goes wrong.", axes
+    )
+    singles = [x.astype(np.float32) for x in (q, k, v)]
+    reject(
+        not is_close(attention(*singles), right, 1e-4),
+        "In float32 it goes wrong.",
+        "Does your function make integers or half precision on the way?",
+    )
+    return "right, for one sentence and for two, in float64 and in float32."
 
 
 @exercise("attention-6")
@@ -245,4 +257,33 @@ def uniform_attention(answer: object) -> str:
         "With this projection some word still prefers some key.",
         "Uniform weights need equal scores for every pair of words.",
     )
-    return "right: no question, no preference. The plain average is attention that asks nothing."
+    return "right: equal scores for all keys, so the output is the plain average of the values."
+
+
+@exercise("attention-7")
+def large_weight_without_effect(answer: object) -> str:
+    """Values for the weights (0.9, 0.05, 0.05) with which the first key can go unnoticed."""
+    values = as_array(answer).astype(float)
+    reject(
+        values.ndim not in (1, 2) or len(values) != 3,
+        f"Three values were asked for; this has shape {values.shape}.",
+        "One number for each key, or one row of numbers.",
+    )
+    rest = (values[1] + values[2]) / 2  # the weights without the first key: ½ and ½
+    reject(
+        is_close(values[1], values[2]) and is_close(values[0], values[1]),
+        "All three values are equal, so no weight matters here.",
+        "Find values that differ.",
+    )
+    reject(
+        not np.any(values[0]) and not is_close(values[0], rest),
+        "An empty value still takes nine tenths of the weight away from the others.",
+        "Compute the mix with the first key, then without it: weights ½ and ½.",
+    )
+    mix = np.array([0.9, 0.05, 0.05]) @ values
+    reject(
+        not is_close(mix, rest, TOLERANCE),
+        "Without the first key the output is another one.",
+        "Which mix do the other two make, with weights ½ and ½?",
+    )
+    return "right: a weight says how much a value counts, and not how much would change without it."
