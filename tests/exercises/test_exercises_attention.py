@@ -32,13 +32,27 @@ def is_blind(attention):
     return np.allclose(attention(q, k, 2 * v), 2 * attention(q, k, v), atol=1e-5)
 
 
+def is_blind_to_any(attention):
+    q, k, v = inputs()
+    return np.allclose(attention(q, k, v), attention(q, k, np.eye(7)) @ v, atol=1e-5)
+
+
 def follows_order(attention):
     q, k, v = inputs()
     return np.allclose(attention(q, k[::-1], v[::-1]), attention(q, k, v), atol=1e-5)
 
 
 def all_properties(attention):
+    return has_shares(attention) and is_blind_to_any(attention) and follows_order(attention)
+
+
+def with_doubled_values(attention):
     return has_shares(attention) and is_blind(attention) and follows_order(attention)
+
+
+def not_the_average(attention):
+    q, k, v = inputs()
+    return all_properties(attention) and not np.allclose(attention(q, k, v), v.mean(axis=0))
 
 
 def against_package(attention):
@@ -87,6 +101,19 @@ def only_in_float64(q, k, v):
     return right if right.dtype == np.float64 else right.astype(int)
 
 
+def in_place(q, k, v):
+    q /= math.sqrt(q.shape[-1])
+    return softmax_out(q, k, v, scale=False)
+
+
+def always_float64(q, k, v):
+    return softmax_out(q, k, v).astype(np.float64)
+
+
+def always_float32(q, k, v):
+    return softmax_out(q, k, v).astype(np.float32)
+
+
 RIGHT = {
     "attention-1": [[0.25, 0.75], np.array([1, 3]) / 4],
     "attention-2": [8.81, 10 * math.e**2 / (math.e**2 + 1)],
@@ -132,7 +159,12 @@ WRONG = {
         (is_blind, "same value"),
         (same_value_returns, "some are negative"),
         (has_shares, "Double all values"),
-        (lambda attention: has_shares(attention) and is_blind(attention), "Shuffle the keys"),
+        (
+            lambda attention: has_shares(attention) and is_blind_to_any(attention),
+            "Shuffle the keys",
+        ),
+        (with_doubled_values, "random other values"),
+        (not_the_average, "counts as attention"),
         (lambda attention: attention(*np.ones((3, 2, 2)))[0, 0, 0], "the output alone"),
         (True, "without calling"),
     ],
@@ -151,6 +183,9 @@ WRONG = {
         (lambda q, k: q, "small example"),
         (lambda q, k, v: softmax_out(*(x.astype(np.float16) for x in (q, k, v))), "step by step"),
         (only_in_float64, "half precision"),
+        (in_place, "makes a new array"),
+        (always_float64, "widens float32"),
+        (always_float32, "widens float32"),
     ],
     "attention-6": [
         (np.eye(6)[:, :2], "all eight scores"),
@@ -160,6 +195,8 @@ WRONG = {
     ],
     "attention-7": [
         ([1, 1, 1], "values that differ"),
+        ([5, 5, 5.0001], "values that differ"),
+        ([5, 4.99, 5.01], "values that differ"),
         ([0, 1, 1], "weights ½ and ½"),
         ([5, 0, 0], "other two"),
         ([1, 2], "One number for each key"),

@@ -16,6 +16,7 @@ from qkv.exercises.attention_helpers import (
     in_float32,
     nearest,
     no_softmax,
+    plain_average,
     scaled_by,
     unscaled,
     wrong_axis,
@@ -164,9 +165,14 @@ def attention_detector(answer: object) -> str:
         "Your detector refuses an attention that has another score than the dot product.",
         "Do not compare with one formula. Which properties hold whatever the score is?",
     )
+    reject(
+        not is_attention(plain_average),
+        "Your detector refuses the plain average of all values.",
+        "Its weights are equal, positive and sum to 1: here it counts as attention.",
+    )
     for slip, (attention, hint) in NO_ATTENTION.items():
         reject(is_attention(attention), f"One that is no attention got through: {slip}.", hint)
-    return "right: four attentions accepted, six others refused, and no formula to compare with."
+    return "right: five attentions accepted, seven others refused, and no formula to compare with."
 
 
 @exercise("attention-5")
@@ -186,6 +192,14 @@ def attention_from_scratch(answer: object) -> str:
         got.shape != right.shape,
         f"For q {q.shape}, k {k.shape} and v {v.shape} the result has shape {got.shape}.",
         f"One mix of values for each query: {right.shape}.",
+    )
+    given = [x.copy() for x in (q, k, v)]
+    if callable(answer):
+        answer(*given)  # the reader's own function: `attention` gives it copies
+    reject(
+        not all(map(np.array_equal, given, (q, k, v))),
+        "Your function changes q, k or v, and its caller still needs them.",
+        "`x /= 2` and `x -= 1` write into x itself; `x = x / 2` makes a new array.",
     )
     reject(is_close(got, unscaled(q, k, v)), "The scale is missing.", "What is d_k here?")
     reject(
@@ -231,9 +245,15 @@ def attention_from_scratch(answer: object) -> str:
     )
     singles = [x.astype(np.float32) for x in (q, k, v)]
     reject(
-        not is_close(attention(*singles), right, 1e-4),
+        not is_close(single := np.asarray(attention(*singles)), right, 1e-4),
         "In float32 it goes wrong.",
         "Does your function make integers or half precision on the way?",
+    )
+    kinds = str(got.dtype), str(single.dtype)
+    reject(
+        kinds != ("float64", "float32"),
+        f"float64 goes in and {kinds[0]} comes out; float32 goes in and {kinds[1]} comes out.",
+        "`np.sqrt(3)` is a float64 number and widens float32 arrays; `math.sqrt(3)` does not.",
     )
     return "right, for one sentence and for two, in float64 and in float32."
 
@@ -271,9 +291,9 @@ def large_weight_without_effect(answer: object) -> str:
     )
     rest = (values[1] + values[2]) / 2  # the weights without the first key: ½ and ½
     reject(
-        is_close(values[1], values[2]) and is_close(values[0], values[1]),
-        "All three values are equal, so no weight matters here.",
-        "Find values that differ.",
+        float(np.ptp(values, axis=0).max()) < 0.1,
+        "All three values are equal, or so close that nothing is proved.",
+        "Find values that differ, by 0.1 or more.",
     )
     reject(
         not np.any(values[0]) and not is_close(values[0], rest),

@@ -48,6 +48,10 @@ def nearest(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
     return weigh(-((q[..., :, None, :] - k[..., None, :, :]) ** 2).sum(axis=-1), v)
 
 
+def plain_average(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return weigh(np.zeros((*q.shape[:-1], k.shape[-2])), v)
+
+
 def in_float32(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
     return correct(*(np.asarray(x, dtype=np.float32) for x in (q, k, v)))
 
@@ -68,6 +72,13 @@ def divided_by_sum(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
 def values_in_scores(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
     scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
     return weigh(scores + np.arange(1, v.shape[-1] + 1) @ v.swapaxes(-1, -2), v)
+
+
+def value_direction_in_scores(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Doubled values leave these weights alone; other values do not."""
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    length = np.sqrt((v**2).sum(axis=-1, keepdims=True))
+    return weigh(scores + (v / np.maximum(length, 1e-12)).sum(axis=-1)[..., None, :], v)
 
 
 def first_keys_preferred(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -92,6 +103,10 @@ NO_ATTENTION = {
     "weights that depend on the values": (
         values_in_scores,
         "Double all values. What must happen to the output?",
+    ),
+    "weights that depend on the directions of the values": (
+        value_direction_in_scores,
+        "Doubled values keep their directions. Compare with random other values instead.",
     ),
     "weights that depend on where a key stands": (
         first_keys_preferred,
