@@ -67,16 +67,16 @@ def test_a_finite_fill_is_as_good_as_infinity_where_no_row_is_blocked(mask, padd
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
 @pytest.mark.parametrize("changed", WORDS)
-def test_a_sound_mask_leaks_nothing_and_off_by_one_a_word_a_layer(changed, layers):
+def test_a_correct_mask_leaks_nothing_and_off_by_one_a_word_a_layer(changed, layers):
     j = WORDS.index(changed)
-    for kind in ("causal", "too strict", "off by one", "weight 0"):
-        expected = {"off by one": min(j, layers), "weight 0": j}.get(kind, 0)
+    for kind in ("causal", "too strict", "off by one", "after softmax"):
+        expected = {"off by one": min(j, layers), "after softmax": j}.get(kind, 0)
         said = f"{expected} of {j}" if j else "none comes before it"
         assert leaks(kind=kind, changed=changed, layers=layers)["leaked"] == said
 
 
-def test_the_flipped_mask_shows_the_future_and_hides_the_past():
-    np.testing.assert_array_equal(moved("flipped", "on"), [1, 1, 1, 1, 0, 0])
+def test_the_exchanged_mask_shows_the_future_and_hides_the_past():
+    np.testing.assert_array_equal(moved("exchanged", "on"), [1, 1, 1, 1, 0, 0])
     np.testing.assert_array_equal(moved("causal", "on"), [0, 0, 0, 1, 1, 1])
 
 

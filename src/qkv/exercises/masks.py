@@ -11,25 +11,17 @@ from qkv.exercises.masks_further import (
     packed_documents_mask,
     visible_keys,
 )
-from qkv.exercises.masks_helpers import (
-    FLOAT_TYPES,
-    TOLERANCE,
-    Recorder,
-    as_letters,
-    as_row,
-    as_sets,
-    causal,
-    reject_each,
-)
+from qkv.exercises.masks_helpers import TOLERANCE, as_letters, as_row, reject_each
+from qkv.exercises.masks_leaks import leak_detector
 
 __all__ = [
     "added_twice",
     "blind_spot",
+    "both_masks",
     "evidence",
     "key_padding_mask",
     "leak_detector",
     "packed_documents_mask",
-    "two_masks",
     "visible_keys",
     "weights_by_hand",
 ]
@@ -64,37 +56,62 @@ def weights_by_hand(answer: object) -> str:
 
 
 @exercise("masks-2")
-def two_masks(answer: object) -> str:
-    """Keys allowed to `AI`, and to the first `<PAD>`, in `<PAD> <PAD> I study AI hard`."""
-    word, filler = as_sets(answer, "First the keys of `AI`, then those of the first <PAD>.")
-    reject(
-        word == {3, 4, 5},
-        "The first list looks like positions counted from 1.",
-        "Python counts from 0: the first <PAD> stands at position 0.",
-    )
-    reject(5 in word, "Position 5 comes later than `AI`.", "Which words has `AI` read?")
-    reject(
-        bool(word & {0, 1}),
-        "Positions 0 and 1 hold <PAD>.",
-        "A key must be allowed by both masks, not by one of them.",
-    )
-    reject(
-        word == {2, 3},
-        "`AI` does not see itself here.",
-        "Does the diagonal belong to the causal mask?",
-    )
-    reject(word != {2, 3, 4}, "Not the first.", "Ask two questions of each key: real? not later?")
-    reject(
-        filler == {0},
-        "The first <PAD> may not even see itself.",
-        "It is not later than itself. But what does the padding mask block?",
-    )
-    reject(
-        bool(filler),
-        "Not the second.",
-        "Write down what the causal mask allows in row 0, then what the padding mask leaves of it.",
-    )
-    return "right. And the second list is empty: a row in which every key is blocked."
+def both_masks(answer: object) -> str:
+    """`f(ids, pad_id)` is the causal mask and the padding mask, joined: (B, 1, S, S)."""
+    function = as_function(answer)
+    ids = np.array([[0, 0, 4, 7, 6], [7, 4, 5, 2, 3], [1, 6, 7, 7, 7]])
+    triangle = np.tri(5, dtype=bool)
+    for pad_id in (0, 7):
+        words = (ids != pad_id)[:, None, None, :]
+        got = np.asarray(function(ids.copy(), pad_id))
+        reject(
+            got.shape != (3, 1, 5, 5),
+            f"For ids of shape (3, 5) the shape is {got.shape}.",
+            "Sentences, one axis for the heads, queries, keys. Which axis needs a None?",
+        )
+        reject(
+            got.dtype != np.bool_,
+            f"The entries are {got.dtype}, not truth values.",
+            "np.tri(5, dtype=bool) and a comparison of ids give truth values.",
+        )
+        right = np.array_equal(got, words & triangle)
+        for wrong, mistake, hint in (
+            (~(words & triangle), "True and False are swapped.", "True = allowed in this book."),
+            (words | triangle, "The masks are joined by `or`.", "How many must allow a key?"),
+            (
+                words.mT & triangle,
+                "The rows of <PAD> are blocked, and words still see <PAD>.",
+                "A padding mask blocks keys. On which axis do the keys stand?",
+            ),
+            (words & triangle.T, "Words see only later words.", "Query i is allowed keys 0 to i."),
+            (
+                words & np.tri(5, k=-1, dtype=bool),
+                "No word sees itself.",
+                "A word has been read when its row is computed.",
+            ),
+            (
+                np.broadcast_to(words, got.shape),
+                "Words see later words.",
+                "One mask is there. Which one brings the triangle?",
+            ),
+            (
+                np.broadcast_to(triangle, got.shape),
+                "Words see <PAD>.",
+                "One mask is there. Which one is made from the ids?",
+            ),
+            (
+                (ids != 0)[:, None, None, :] & triangle,
+                "It works for pad_id = 0 alone.",
+                "Does your function use its second argument?",
+            ),
+        ):
+            reject(not right and np.array_equal(got, wrong), mistake, hint)
+        reject(
+            not right,
+            "Some pairs are wrong.",
+            "Write down the four rows of [[0, 0, 7, 8]] and compare.",
+        )
+    return "right. And with <PAD> on the left, its rows are allowed no key."
 
 
 @exercise("masks-3")
@@ -103,7 +120,7 @@ def evidence(answer: object) -> str:
     letters = as_letters(answer, "ABCDE")
     reject(
         "B" in letters,
-        "B is what a sound model does.",
+        "B is what a correct model does.",
         "Output 4 and those after it have read word 4. Which outputs may not move?",
     )
     reject(
@@ -114,19 +131,19 @@ def evidence(answer: object) -> str:
     reject(
         "D" in letters,
         "D is a reason to test, and no proof.",
-        "Do you know how low the loss of a sound model can be on that text?",
+        "Do you know how low the loss of a correct model can be on that text?",
     )
     reject(
         "A" not in letters,
         "One is missing.",
-        "How far does an earlier output move in a sound model: a little, or not at all?",
+        "How far does an earlier output move in a correct model: a little, or not at all?",
     )
     reject(
         "E" not in letters,
         "Another is missing.",
         "Three words alone have never met the fourth. What should their outputs be?",
     )
-    return "right: an earlier output that moves is a proof. All else is a reason to look."
+    return "right: an earlier output that moves is a proof. B, C and D fit a correct model too."
 
 
 @exercise("masks-4")
@@ -142,7 +159,7 @@ def blind_spot(answer: object) -> str:
     reject(
         bool((mask.sum(axis=1) == 0).any()),
         "In some row every key is blocked.",
-        "Begin with the sound mask, and change one entry of it.",
+        "Begin with the causal mask, and change one entry of it.",
     )
     reject(
         not mask[later].any(),
@@ -155,73 +172,3 @@ def blind_spot(answer: object) -> str:
         "The test looks at one column only. Which?",
     )
     return "right: a test of one word is blind to all the others. Replace each word in turn."
-
-
-SOUND = "It raises the alarm for a sound model in {}."
-ROUNDING = (
-    "A prefix and the whole differ by rounding, 1e-7 in float32. Does your changed input keep the "
-    "dtype, and does your tolerance know it?"
-)
-
-
-@exercise("masks-5")
-def leak_detector(answer: object) -> str:
-    """`f(attend, x)` says whether any output depends on a later token; x is (B, T, d_model)."""
-    function = as_function(answer)
-    x = np.random.default_rng(11).normal(size=(2, 6, 5))
-    alarm = Recorder(function, x)
-    false_alarm, hit = alarm(causal()), alarm(causal(hole=(2, 5)))
-    reject(false_alarm and not hit, "True and False are swapped.", "True means: there is a leak.")
-    reject(
-        alarm.replaces_sentences(),
-        "It replaces a whole sentence, not one word of it.",
-        "x has three axes, (B, T, d_model). On which one do the words stand?",
-    )
-    reject(
-        false_alarm and alarm.changes_pile_up(),
-        "Every change stays in the array when the next token is changed.",
-        "`other = x` is a second name for the same array. What would make a new one?",
-    )
-    reject(false_alarm and alarm.reads_prefixes(), SOUND.format("float64"), ROUNDING)
-    reject(
-        false_alarm,
-        "It raises the alarm for a causal model too.",
-        "When token j changes, output j and those after it may move. Which rows may not?",
-    )
-    reject(
-        not hit,
-        "It misses a model whose third output reads the last token.",
-        "Is the changed input really different? Do you compare outputs from before and after?",
-    )
-    reject(
-        not alarm(causal(hole=(1, 3))),
-        "It misses a leak from token 3 to output 1.",
-        "The last token is one suspect. Who are the others?",
-    )
-    reject(
-        not alarm(causal(hole=(0, 1))),
-        "It misses a leak from token 1 to output 0.",
-        "With which token does your loop begin, and with which output does it end?",
-    )
-    reject(
-        not alarm(causal(late=True)),
-        "It misses the model that sets weights to zero after softmax.",
-        "Its weights look right, its outputs do not. How far must an output move to count?",
-    )
-    reject(
-        not alarm(causal(masked=False, norm=True)),
-        "It misses attention with no mask at all, behind a LayerNorm.",
-        "LayerNorm subtracts a vector's mean and divides by its spread. What is left of x + 1, "
-        "and of 2x?",
-    )
-    for dtype, faint in FLOAT_TYPES.items():
-        alarm = Recorder(function, x.astype(dtype))
-        name = np.dtype(dtype).name
-        for norm in (False, True):
-            reject(alarm(causal(norm=norm)), SOUND.format(name), ROUNDING)
-        reject(
-            not alarm(causal(faint=faint)),
-            f"It misses a leak of {faint:g} in {name}.",
-            "A small leak is still far above a rounding error: mind the tolerance.",
-        )
-    return "right: it finds every leak that was planted, and raises no false alarm."

@@ -18,7 +18,7 @@ MASKS = ("none", "causal", "padding", "both")
 FILLS = ("score −∞", "score −1e9", "score 0", "weight 0")  # what a blocked pair gets
 
 WORDS = ("The", "cat", "sat", "on", "the", "mat")
-CAUSAL_MASKS = ("causal", "off by one", "weight 0", "flipped", "too strict")
+CAUSAL_MASKS = ("causal", "off by one", "after softmax", "exchanged", "too strict")
 
 
 def fills(*, mask: str, fill: str, padding: int, left: bool) -> Panels:
@@ -51,7 +51,7 @@ def leaks(*, kind: str, changed: str, layers: int) -> Panels:
     """Which outputs of masked attention change when one input token is replaced.
 
     Args:
-        kind: one of CAUSAL_MASKS; "weight 0" is the causal mask, applied after the softmax.
+        kind: one of CAUSAL_MASKS; "after softmax" sets weights to 0 there and never divides again.
         changed: the word that is replaced.
         layers: how many layers of attention run one after another, each under the same mask.
     """
@@ -60,7 +60,7 @@ def leaks(*, kind: str, changed: str, layers: int) -> Panels:
     j = WORDS.index(changed)
     swapped = x.copy()
     swapped[j] = other[j]
-    late = kind == "weight 0"
+    late = kind == "after softmax"
     for _ in range(layers):
         x, swapped = (_attend(z, allowed, late) for z in (x, swapped))
     moved = np.linalg.norm(swapped - x, axis=-1) > 1e-9
@@ -75,7 +75,7 @@ def causal_mask(kind: str, n: int) -> Array:
     """The (n, n) mask of that name, True = allowed; all but "causal" are wrong."""
     causal: Array = qn.causal_mask(n)[0, 0]
     kinds = {
-        "flipped": ~causal,
+        "exchanged": ~causal,
         "off by one": np.tri(n, k=1, dtype=bool),
         "too strict": np.tri(n, k=-1, dtype=bool),
     }

@@ -31,7 +31,7 @@ DEFAULT_LABELS = {
     "yes": "yes",
     "no": "no",
     "head": "head",
-    "allowed": "may attend",
+    "allowed": "allowed",
     "blocked": "blocked",
     "largest": "largest",
     "kernel": "Off the grid: the kernel computes it",
