@@ -16,7 +16,7 @@ Array = NDArray[Any]
 
 TOKENS = ("a", "fluffy", "blue", "creature", "roamed", "the", "verdant", "forest")
 DRAWS = 500  # the numbers are taken over these; the pictures show the first
-SILENT = 0.01  # a row whose Jacobian has a smaller norm lets no gradient through worth the name
+STARVED = 0.01  # of an equal share: a key with less weight hardly gets a gradient
 
 KEYS = tuple(2**i for i in range(1, 13))
 FEWEST_ROWS, MOST_ROWS = 500, 4000  # of scores, for the most keys and for few
@@ -62,13 +62,13 @@ def jacobian_norm(weights: Array) -> Array:
     return norm
 
 
-def silent(weights: Array) -> float:
-    """Share of the rows through which softmax passes hardly any gradient.
+def starved(weights: Array) -> float:
+    """Share of the keys whose own scores hardly get a gradient, which a key's weight multiplies.
 
     Args:
         weights: (..., S), rows that sum to 1.
     """
-    return float((jacobian_norm(weights) < SILENT).mean())
+    return float((weights < STARVED / weights.shape[-1]).mean())
 
 
 def saturation(d_k: int, scaled: bool, seed: int = 2) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def saturation(d_k: int, scaled: bool, seed: int = 2) -> dict[str, Any]:
         scaled: divide the scores by √d_k.
         seed: of the draws.
     Returns:
-        Panels: the scores of *creature* (8,) and all weights (8, 8) of the first draw, and three
+        Panels: the weights of *creature* (8,) and all weights (8, 8) of the first draw, and three
         numbers taken over DRAWS draws.
     """
     q, k = draw(np.random.default_rng(seed), DRAWS, len(TOKENS), d_k)
@@ -88,11 +88,11 @@ def saturation(d_k: int, scaled: bool, seed: int = 2) -> dict[str, Any]:
     weights = softmax(scores)
     creature = TOKENS.index("creature")
     return {
-        "scores of creature": Bars(scores[0, creature], labels=TOKENS, limits=(-50, 50)),
-        "weights": Heatmap(weights[0], rows=TOKENS, columns=TOKENS, highlight_row=creature),
+        "weights of creature": Bars(weights[0, creature], labels=TOKENS, limits=(0, 1)),
+        "all weights": Heatmap(weights[0], rows=TOKENS, columns=TOKENS, highlight_row=creature),
         "variance of the scores": f"{scores.var():.3g}",
         "largest weight of a row, on average": f"{weights.max(axis=-1).mean():.2f}",
-        "silent rows": f"{silent(weights):.0%}",
+        "starved keys": f"{starved(weights):.0%}",
     }
 
 
@@ -138,7 +138,7 @@ def number_of_keys(keys: int, spread: float, seed: int = 0) -> dict[str, Any]:
             n,
             {
                 "measured": effective_by_keys(spread, seed),
-                "n·e^(−σ²/2)": np.maximum(n * shrink, 1),  # no row has less than one token
+                "n·e^(−σ²/2), or 1": np.maximum(n * shrink, 1),  # no row has less than one token
             },
             x_label="keys n",
             y_label="tokens",
@@ -149,7 +149,7 @@ def number_of_keys(keys: int, spread: float, seed: int = 0) -> dict[str, Any]:
         "one row's largest weights": Bars(
             largest, labels=[f"{place}." for place in range(1, SHOWN + 1)], limits=(0, 1)
         ),
-        "silent rows": f"{silent(weights):.0%}",
+        "starved keys": f"{starved(weights):.0%}",
         "effective tokens, on average": f"{effective_tokens(weights).mean():.1f}",
         "by the rule n·e^(−σ²/2)": f"{keys * shrink:.1f}" if keys * shrink > 1 else "below 1",
         "its limit for σ, √(2 ln n)": f"{math.sqrt(2 * math.log(keys)):.1f}",
