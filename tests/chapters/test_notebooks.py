@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,38 +12,22 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-import qkv.numpy
-from qkv.exercises.checks import load_exercises
 from qkv.explore.framework.widget_state import EXPLORER_ID, STATE_MIME, VIEW_MIME
-from tools.colab import repository_address, setup_cell
-from tools.notebook_rules import RULES, Chapter, problems
+from tools.colab import setup_cell
+from tools.notebook_rules import RULES, Chapter, code, problems, teaching
+from tools.notebook_rules.length import core_length, further_length
+from tools.notebook_rules.load import load_chapter, load_rows, load_terms
+from tools.notebook_rules.prose import count_words
 from tools.run_notebooks import normal_form
 
 ROOT = Path(__file__).parents[2]
 REPOSITORY = "https://github.com/someone/some-book"
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
-ROWS = {
-    line.split()[0]: frozenset(line.split()[1:])
-    for line in (Path(__file__).with_name("coverage_rows.txt"))
-    .read_text(encoding="utf-8")
-    .splitlines()
-    if line.strip() and not line.startswith("#")
-}
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_chapter_keeps_every_rule(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    concept = path.stem[3:]
-    chapter = Chapter(
-        concept=concept,
-        notebook=nbformat.reads(text, as_version=4),
-        text=text,
-        rows=ROWS,
-        exercises=frozenset(load_exercises(concept)),
-        package=frozenset(qkv.numpy.__all__),
-        address=repository_address(),
-    )
+    chapter = load_chapter(path)
     found = problems(chapter)
     assert not found, "\n".join(found)
 
@@ -54,8 +38,16 @@ def test_chapters_are_numbered_by_concept() -> None:
 
 
 def test_rows_name_the_sources_in_full() -> None:
-    assert len(ROWS) == 8 + 12 + 12 + 9 + 12 + 5
-    assert all(ROWS.values())
+    rows = load_rows()
+    assert len(rows) == 8 + 12 + 12 + 9 + 12 + 5
+    assert all(rows.values())
+
+
+def test_terms_of_the_glossary_name_their_chapter() -> None:
+    terms = load_terms()
+    assert terms["query"] == terms["weight"] == 3
+    assert terms["residual connection"] == 7
+    assert "gradient" not in terms  # to be known before
 
 
 # A chapter of one concept, `toy`, that keeps every rule; the faults below are planted in it.
@@ -73,10 +65,22 @@ def result(number: int, text: str, **more: Any) -> Any:
     )
 
 
+TOY_TOP = """\
+# Toys
+
+A **query** asks, and the query is heard.
+
+*Core: 13 minutes. Going further: 0.*
+"""
+TOY_BREAKS = "## What breaks without it\n\nAll."
+TOY_REMEMBER = "## What to remember\n\nA query asks."
+TOY_FURTHER = "## Going further\n\n### Is there more?\n\nYes."
+
+
 def toy_cells() -> list[Any]:
     view = {VIEW_MIME: {"model_id": "widget-0001", "version_major": 2, "version_minor": 0}}
     cells = [
-        code_cell(1, "import numpy as np", []),
+        code_cell(1, "import numpy as np", [], tags=["hide-input"]),
         code_cell(2, "assert 1 + 1 == 2", [], tags=["covers-000-1"]),
         code_cell(3, "draw()", [], mystnb={"image": {"alt": "A line that rises."}}),
         code_cell(
@@ -84,19 +88,26 @@ def toy_cells() -> list[Any]:
             "explore(toys.fills, n=[1, 2])\nassert toys.fills(n=1)",
             [result(4, "Sliders, “toy”", **view)],
         ),
-        code_cell(5, "import torch\nprint(1)", [new_output("stream", name="stdout", text="1\n")]),
+        code_cell(5, "print(1)", [new_output("stream", name="stdout", text="1\n")]),
     ]
     cells[2].outputs = [new_output("display_data", {"image/png": "iVBORw0KGgo=\n"}, metadata={})]
+    cells.append(new_markdown_cell(TOY_TOP, id="toy-top"))
+    cells.append(new_markdown_cell(TOY_BREAKS, id="toy-breaks"))
     for number in range(1, 5):
-        name, place = f"toy-{number}", len(cells)
-        cells.append(new_markdown_cell(f"### Exercise {name} · Count", id=f"toy-text-{number}"))
+        name = f"toy-{number}"
+        heading = "## Exercises\n\n" * (number == 1) + f"### Exercise {name} · Count"
+        cells.append(new_markdown_cell(heading, id=f"toy-text-{number}"))
         count = 4 + 2 * number
         ask = f'answer = ...\ncheck("{name}", answer)'
         cells.append(code_cell(count, ask, [result(count, f"○ {name}: not answered yet.")]))
         solution = code_cell(count + 1, f'check("{name}", 2)', [result(count + 1, f"✓ {name}: ok")])
         solution.metadata.update(tags=["solution", "hide-cell"], jupyter={"source_hidden": True})
         cells.append(solution)
-        assert len(cells) == place + 3
+    cells.append(new_markdown_cell(TOY_REMEMBER, id="toy-remember"))
+    cells.append(new_markdown_cell(TOY_FURTHER, id="toy-further"))
+    torch = 'import torch\nprint("torch")'
+    cells.append(code_cell(14, torch, [new_output("stream", name="stdout", text="torch\n")]))
+    cells.append(new_markdown_cell("## Sources and further reading", id="toy-sources"))
     return cells
 
 
@@ -116,11 +127,21 @@ def toy(change: Callable[[list[Any]], object] = lambda cells: None, address: str
         exercises=frozenset(f"toy-{number}" for number in range(1, 5)),
         package=frozenset({"softmax"}),
         address=address,
+        number=3,
+        terms={"query": 3, "head": 6, "token": 2},
     )
 
 
 def set_source(place: int, source: str) -> Callable[[list[Any]], object]:
     return lambda cells: cells[place].update(source=source)
+
+
+def append_text(place: int, text: str) -> Callable[[list[Any]], object]:
+    return lambda cells: cells[place].update(source=f"{cells[place].source}\n\n{text}")
+
+
+def long_cell(number: int) -> Any:
+    return code_cell(20 + number, "print(1)\n" * 12, [])
 
 
 def set_metadata(place: int, **metadata: Any) -> Callable[[list[Any]], object]:
@@ -134,6 +155,11 @@ def ready_setup_cell(
     cell.execution_count = count
     cell.metadata.tags = tags or cell.metadata.tags
     return cell
+
+
+def use_what_a_fold_binds(cells: list[Any]) -> None:
+    cells[0].update(source="hidden = 1")
+    cells[4].update(source="print(hidden)")
 
 
 def put_first(cell: Any) -> Callable[[list[Any]], object]:
@@ -173,36 +199,36 @@ FAULTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
         lambda cells: cells[3].outputs[0].data[VIEW_MIME].update(model_id="widget-0007"),
         "state is not stored",
     ),
-    "long cell": (set_source(4, "print(1)\n" * 17), "17 lines, at most 16"),
+    "long cell": (set_source(4, "print(1)\n" * 13), "13 lines, at most 12"),
     "silent cell": (set_source(0, "x = 1"), "neither output nor assert"),
     "no alt text": (lambda cells: cells[2].metadata.clear(), "without alt text"),
     "package code again": (
         set_source(4, "def softmax(x):\n    return x\nprint(1)"),
         "defines softmax again",
     ),
-    "torch too early": (set_source(0, "import qkv.torch as qt"), "before the first explorer"),
+    "torch too early": (set_source(0, "import qkv.torch as qt"), "before Going further"),
     "unknown row": (set_metadata(1, tags=["covers-000-1", "covers-000-9"]), "covers-000-9"),
     "row missing": (lambda cells: cells[1].metadata.clear(), "no cell covers-000-1"),
     "row not asserted": (set_source(1, "print(2)"), "on a cell that asserts nothing"),
     "row on prose": (set_metadata(5, tags=["covers-000-1"]), "on a cell that asserts nothing"),
-    "too few exercises": (lambda cells: cells.__delitem__(slice(-3, None)), "3 exercises"),
-    "unknown exercise": (set_source(6, 'check("toy-9", ...)'), "toy-9 is in only one"),
-    "no heading": (set_source(5, "Count."), "no heading 'Exercise toy-1'"),
+    "too few exercises": (lambda cells: cells.__delitem__(slice(16, 19)), "3 exercises"),
+    "unknown exercise": (set_source(8, 'check("toy-9", ...)'), "toy-9 is in only one"),
+    "no heading": (set_source(7, "## Exercises\n\nCount."), "no heading 'Exercise toy-1'"),
     "answered already": (
-        lambda cells: cells[6].outputs[0].data.update({"text/plain": "✓ toy-1: right"}),
+        lambda cells: cells[8].outputs[0].data.update({"text/plain": "✓ toy-1: right"}),
         "not stored as unanswered",
     ),
-    "no solution": (set_source(7, "print(2)"), "no solution follows toy-1"),
+    "no solution": (set_source(9, "print(2)"), "no solution follows toy-1"),
     "solution first": (
-        lambda cells: cells.insert(6, cells.pop(7)),
+        lambda cells: cells.insert(8, cells.pop(9)),
         "no solution follows toy-1",
     ),
     "wrong solution": (
-        lambda cells: cells[7].outputs[0].data.update({"text/plain": "✗ toy-1: no"}),
+        lambda cells: cells[9].outputs[0].data.update({"text/plain": "✗ toy-1: no"}),
         "not stored as accepted",
     ),
-    "solution in sight": (set_metadata(7, tags=["solution"]), "in plain sight"),
-    "solution unfolded": (set_metadata(7, jupyter={}), "in plain sight"),
+    "solution in sight": (set_metadata(9, tags=["solution"]), "in plain sight"),
+    "solution unfolded": (set_metadata(9, jupyter={}), "in plain sight"),
     "set up for a repository that is not named": (
         lambda cells: cells.insert(0, ready_setup_cell(REPOSITORY)),
         "expected none as set-up cell for Colab",
@@ -215,6 +241,35 @@ FAULTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
     "no explorer": (
         lambda cells: cells[3].outputs[0].data.pop(VIEW_MIME),
         "no explorer",
+    ),
+    "long folded cell": (set_source(0, "import numpy\n" * 17), "17 lines, at most 16"),
+    "too many words": (append_text(5, "word " * 2000), "visible words, at most 1800"),
+    "too many words in folds": (
+        append_text(5, f"<details>\n<summary>Guess</summary>\n\n{'word ' * 501}\n\n</details>"),
+        "501 words in folds, at most 500",
+    ),
+    "too much code": (
+        lambda cells: [cells.insert(5, long_cell(i)) for i in range(11)],
+        "visible lines of code, at most 120",
+    ),
+    "another time": (append_text(5, "word " * 300), "expected the line *Core: 15 minutes"),
+    "breaks before it is seen": (
+        lambda cells: cells.insert(0, cells.pop(6)),
+        "'the first explorer' must come before 'What breaks'",
+    ),
+    "two sections in a cell": (append_text(19, "## More"), "'## More' does not begin its cell"),
+    "nothing behind the core": (
+        set_source(20, "## More"),
+        "no heading '## Going further'",
+    ),
+    "a section that does not ask": (
+        append_text(20, "### More of it"),
+        "'More of it' under Going further is no question",
+    ),
+    "a name from a fold": (use_what_a_fold_binds, "toy-05: uses hidden, which only a folded cell"),
+    "a term without its definition": (
+        append_text(5, "Heads are several."),
+        "toy-top: uses 'head' before a cell has it in bold",
     ),
 }
 
@@ -249,6 +304,52 @@ def test_another_set_up_cell_is_noticed(change: tuple[str, Callable[[list[Any]],
 def test_broken_rule_is_noticed(fault: str) -> None:
     plant, said = FAULTS[fault]
     assert any(said in problem for problem in problems(toy(plant))), problems(toy(plant))
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule", "concept"),
+    [
+        ("too few exercises", teaching.has_exercises, "start"),
+        ("no explorer", teaching.has_explorer, "devices"),
+        ("no explorer", teaching.has_explorer, "backward"),
+        ("torch too early", code.torch_late, "devices"),
+    ],
+)
+def test_a_chapter_owes_only_what_its_matter_has(
+    fault: str, rule: Callable[[Chapter], Iterable[str]], concept: str
+) -> None:
+    chapter = toy(FAULTS[fault][0])
+    excused = dataclasses.replace(chapter, concept=concept, exercises=frozenset())
+    said = FAULTS[fault][1]
+    assert any(said in problem for problem in rule(chapter))
+    assert not any(said in problem for problem in rule(excused))
+
+
+def test_reading_times_follow_one_rule() -> None:
+    chapter = toy()
+    core = core_length(chapter)
+    assert (core.words, core.lines, core.exercises, core.explorers) == (26, 5, 4, 1)
+    assert core.minutes == pytest.approx(26 / 130 + 5 / 8 + 4 * 2.5 + 2)
+    further = further_length(chapter)
+    assert (further.words, further.lines) == (6, 2)
+
+
+def test_words_are_those_in_sight() -> None:
+    text = """A **bold** `name_of(x)` and $x + y$ {cite}`someone2017`.
+
+| head | of a table |
+|---|---|
+| one | two |
+
+<details>
+<summary>Guess, then open</summary>
+
+Four words stand here.
+
+</details>
+"""
+    assert count_words(text) == 5 + 4 + 2 + 3
+    assert count_words(text, folded=True) == 4
 
 
 def test_other_form_is_noticed() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from tools.notebook_rules import code, stored, teaching
+from tools.notebook_rules import code, core, stored, teaching
 from tools.notebook_rules.chapter import Chapter
 
 __all__ = ["RULES", "Chapter", "problems"]
@@ -33,6 +33,12 @@ RULES: tuple[Callable[[Chapter], Iterable[str]], ...] = (
     teaching.solutions_folded,
     teaching.has_explorer,
     teaching.explorers_asserted,
+    core.core_fits,
+    core.times_at_top,
+    core.in_order,
+    core.further_asks,
+    core.names_in_sight,
+    core.terms_introduced,
 )
 
 

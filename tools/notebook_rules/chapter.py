@@ -9,6 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from qkv.explore.framework.widget_state import find_explorers, views_of
+from tools.colab import is_setup
+
+FOLDS = {"hide-cell", "hide-input"}
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,10 @@ class Chapter:
     exercises: frozenset[str]  # those that qkv.exercises knows for this concept
     package: frozenset[str]  # the public names of qkv.numpy
     address: str  # the repository's, "" while there is none
+    number: int
+    terms: Mapping[
+        str, int
+    ]  # each term of the glossary: the number of the chapter that introduces it
 
     @cached_property
     def code(self) -> list[Any]:
@@ -38,6 +45,11 @@ def tree(cell: Any) -> ast.Module:
 
 def tags(cell: Any) -> set[str]:
     return set(cell.metadata.get("tags", []))
+
+
+def is_folded(cell: Any) -> bool:
+    """Whether the page hides the cell's code at first."""
+    return bool(tags(cell) & FOLDS) or is_setup(cell)
 
 
 def asserts(cell: Any) -> bool:

@@ -7,16 +7,19 @@ import re
 from collections.abc import Iterator
 
 from tools.colab import is_setup
-from tools.notebook_rules.chapter import Chapter, asserts, shows_explorer, tags, tree
+from tools.notebook_rules.chapter import Chapter, asserts, is_folded, tags, tree
+from tools.notebook_rules.length import FURTHER, core_cells, count_lines
 
-LONGEST_CELL = 16  # lines that are not blank; solutions may be longer
+LONGEST_VISIBLE, LONGEST_FOLDED = 12, 16  # lines that are not blank; solutions may be longer
+WITH_TORCH_IN_CORE = {"devices"}  # torch is its matter
 
 
 def short(chapter: Chapter) -> Iterator[str]:
     for cell in chapter.code:
-        lines = sum(1 for line in cell.source.splitlines() if line.strip())
-        if lines > LONGEST_CELL and "solution" not in tags(cell):
-            yield f"{cell.id}: {lines} lines, at most {LONGEST_CELL}"
+        lines = count_lines(cell.source)
+        most = LONGEST_FOLDED if is_folded(cell) else LONGEST_VISIBLE
+        if lines > most and "solution" not in tags(cell):
+            yield f"{cell.id}: {lines} lines, at most {most}"
 
 
 def says_something(chapter: Chapter) -> Iterator[str]:
@@ -50,13 +53,14 @@ def package_code_imported(chapter: Chapter) -> Iterator[str]:
 
 
 def torch_late(chapter: Chapter) -> Iterator[str]:
-    """Importing torch costs seconds: what a reader sees first, up to the explorer, needs none."""
-    for cell in chapter.code:
-        if shows_explorer(chapter, cell):
-            return
-        names = [ast.unparse(node) for node in ast.walk(tree(cell)) if is_import(node)]
-        if any(re.search(r"\btorch\b", name) for name in names):
-            yield f"{cell.id}: imports torch before the first explorer"
+    """Importing torch costs seconds: it stands behind the core, which needs none."""
+    if chapter.concept in WITH_TORCH_IN_CORE:
+        return
+    for cell in core_cells(chapter):
+        if cell.cell_type == "code":
+            names = [ast.unparse(node) for node in ast.walk(tree(cell)) if is_import(node)]
+            if any(re.search(r"\btorch\b", name) for name in names):
+                yield f"{cell.id}: imports torch before {FURTHER}"
 
 
 def is_import(node: ast.AST) -> bool:

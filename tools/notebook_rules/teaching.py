@@ -19,6 +19,8 @@ from tools.notebook_rules.chapter import (
 )
 
 FEWEST_EXERCISES = 4
+WITHOUT_EXERCISES = {"start"}  # it asks the reader to look, not to answer
+WITHOUT_EXPLORER = {"devices", "backward"}  # machines and derivations: nothing to slide
 TAGS = {"hide-cell", "hide-input", "solution"}
 
 
@@ -48,7 +50,7 @@ def has_exercises(chapter: Chapter) -> Iterator[str]:
     """Question, unanswered cell, then a folded solution that the check accepts."""
     questions = exercise_cells(chapter, solved=False)
     solutions = exercise_cells(chapter, solved=True)
-    if len(questions) < FEWEST_EXERCISES:
+    if len(questions) < FEWEST_EXERCISES and chapter.concept not in WITHOUT_EXERCISES:
         yield f"{chapter.concept}: {len(questions)} exercises, at least {FEWEST_EXERCISES}"
     for name in sorted(set(questions) ^ chapter.exercises):
         yield f"{chapter.concept}: {name} is in only one of the chapter and qkv.exercises"
@@ -91,5 +93,6 @@ def explorers_asserted(chapter: Chapter) -> Iterator[str]:
 
 
 def has_explorer(chapter: Chapter) -> Iterator[str]:
-    if not any(shows_explorer(chapter, cell) for cell in chapter.code):
+    shown = any(shows_explorer(chapter, cell) for cell in chapter.code)
+    if not shown and chapter.concept not in WITHOUT_EXPLORER:
         yield f"{chapter.concept}: no explorer"
