@@ -22,6 +22,13 @@ def inputs():
     return (rng.normal(size=shape) for shape in ((5, 3), (7, 3), (7, 2)))
 
 
+def in_float32(attention):
+    q, k, v = (x.astype(np.float32) for x in inputs())
+    weights = attention(q, k, np.eye(7, dtype=np.float32))
+    mix = np.allclose(attention(q, k, v), weights @ v, atol=1e-4)
+    return mix and all_properties(attention)
+
+
 def has_shares(attention):
     weights = attention(*list(inputs())[:2], np.eye(7))
     return bool(np.allclose(weights.sum(axis=1), 1) and (weights > -1e-9).all())
@@ -118,7 +125,7 @@ RIGHT = {
     "attention-1": [[0.25, 0.75], np.array([1, 3]) / 4],
     "attention-2": [8.81, 10 * math.e**2 / (math.e**2 + 1)],
     "attention-3": [(False, True, False), [0, 1, 0]],
-    "attention-4": [all_properties],
+    "attention-4": [all_properties, in_float32],
     "attention-5": [softmax_out],
     "attention-6": [np.zeros((6, 2)), np.outer([0, 1, 0, -1, -1, -1], [1, 2])],
     "attention-7": [[5, 0, 10], np.array([[1.0, 1], [2, 0], [0, 2]]), [0, 1, -1]],
@@ -178,6 +185,7 @@ WRONG = {
         (divided_by_d_k, "a root in the formula"),
         (no_softmax, "shares of 1"),
         (qn.scaled_dot_product_attention, "output alone"),
+        (lambda q, k, v: qn.scaled_dot_product_attention(q, k, v)[0], "NumPy alone"),
         (lambda q, k, v: softmax_out(q, k, v, turn=np.transpose), "swapaxes"),
         (lambda q, k, v: softmax_out(q, k, v).T, "One mix"),
         (lambda q, k: q, "small example"),

@@ -187,6 +187,12 @@ def attention_from_scratch(answer: object) -> str:
         "This returns a pair.",
         "The output alone was asked for, made in NumPy.",
     )
+    names = getattr(getattr(answer, "__code__", None), "co_names", ())
+    reject(
+        "scaled_dot_product_attention" in names,
+        "Your function calls the package's.",
+        "Write its five lines yourself, with NumPy alone.",
+    )
     got = np.asarray(result)
     reject(
         got.shape != right.shape,

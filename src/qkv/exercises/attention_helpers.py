@@ -40,7 +40,9 @@ def no_softmax(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def additive(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
     rng = np.random.default_rng(2)
-    w_q, w_k, w_s = (rng.normal(size=s) for s in ((q.shape[-1], 4), (k.shape[-1], 4), 4))
+    kind = np.result_type(q, np.float32)  # float32 for float32, or the package refuses
+    sizes = ((q.shape[-1], 4), (k.shape[-1], 4), 4)
+    w_q, w_k, w_s = (rng.normal(size=s).astype(kind) for s in sizes)
     return qn.additive_attention(q, k, v, w_q, w_k, w_s)[0]
 
 
