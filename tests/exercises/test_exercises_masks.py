@@ -111,6 +111,15 @@ def earlier_outputs(attend, x):
         yield attend(x)[:, :j], attend(changed)[:, :j]
 
 
+def exactly_equal(attend, x):
+    pairs = earlier_outputs(attend, x)
+    return any(not np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+
+
+def summed(attend):
+    return lambda z: attend(z).sum(axis=-1, keepdims=True)
+
+
 def stops_short(attend, x):
     """Compares the outputs before the last two only with what comes later."""
     before = attend(x)
@@ -185,6 +194,9 @@ WRONG = {
         "NaN is not NaN": not_all_close,
         "the largest of NaN": largest,
         "exact comparison of prefixes": lambda attend, x: by_prefixes(attend, x, 0),
+        "exact comparison": changed_with(tolerance=0),
+        "minus x": changed_with(replace=np.negative),
+        "a sum of the outputs": lambda attend, x: detector(summed(attend), x),
         "no copy": changed_with(copy=lambda x: x),
         "raises": lambda attend, x: attend(x)[99],
     },
@@ -262,7 +274,6 @@ ALSO_RIGHT = {
     "off by one, but for the last column": ("masks-4", np.tri(6, k=1, dtype=bool) & SEES_NO_LAST),
     "prefixes": ("masks-5", by_prefixes),
     "zeros": ("masks-5", changed_with(replace=np.zeros_like)),
-    "exactly 0": ("masks-5", changed_with(tolerance=0)),
     "one tolerance": ("masks-5", changed_with(tolerance=5e-7)),
 }
 # Further mistakes that share a hint with one above.
@@ -272,6 +283,15 @@ ALSO_WRONG = {
     "a tolerance for float32 alone": changed_with(tolerance=1e-5),
     "the first sentence's outputs": lambda attend, x: detector(lambda z: attend(z)[:1], x),
     "another dtype": in_float64,
+    "exact comparison, but for NaN": exactly_equal,
+    "an average of the outputs": lambda attend, x: detector(
+        lambda z: attend(z).mean(axis=-1, keepdims=True), x
+    ),
+    "the first number of the outputs": lambda attend, x: detector(lambda z: attend(z)[..., :1], x),
+    "the last number of the outputs": lambda attend, x: detector(lambda z: attend(z)[..., -1:], x),
+    "the first number of the words": changed_with(
+        replace=lambda word: word + np.eye(word.shape[-1], dtype=word.dtype)[0]
+    ),
 }
 
 

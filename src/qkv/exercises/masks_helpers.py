@@ -67,6 +67,9 @@ def causal(
     sentence: int | None = None,
     pads: int = 0,
     ahead: int = 0,
+    feature: int | None = None,
+    even: bool = False,
+    twice: bool = False,
 ) -> Attend:
     """Causal self-attention over any number of tokens, or one that leaks later tokens.
 
@@ -79,6 +82,10 @@ def causal(
         sentence: the one sentence of the batch in which the hole is; None is all.
         pads: so many first tokens are blocked as keys; a row with no key is NaN.
         ahead: how many keys too many each query is allowed.
+        feature: this number of the last token is added to one number of every output, and
+            subtracted from the next one.
+        even: the model reads |x|.
+        twice: all weights are divided by their sum, the allowed ones by theirs once more.
     """
 
     def attend(x: Array) -> Array:
@@ -90,13 +97,21 @@ def causal(
             whose = slice(None) if sentence is None else slice(sentence, sentence + 1)
             allowed[whose, query, key] = True
         z = _layer_norm(x) if norm else x
+        z = np.abs(z) if even else z
         e = np.exp(z @ z.mT / 5)  # (B, T, S)
         counted = e if late else np.where(allowed, e, 0)
+        if twice:  # right, and rounded: the first sum holds the later tokens
+            e = e / e.sum(-1, keepdims=True)
+            counted = np.where(allowed, e, 0)
         with np.errstate(invalid="ignore"):
             out = np.where(allowed, e, 0) / counted.sum(-1, keepdims=True) @ z
         # As rounding does: a prefix differs from the whole in the last digits, and nothing leaks.
         out *= 1 + T * np.finfo(x.dtype).eps
         leaky: Array = out + faint * x[..., -1:, :]
+        if feature is not None:
+            moved = x[..., -1:, feature] / 10  # (B, 1): one number up, its neighbour down
+            leaky[..., feature] += moved
+            leaky[..., feature - 1] -= moved
         return leaky
 
     return attend

@@ -85,11 +85,28 @@ def leak_detector(answer: object) -> str:
         "LayerNorm subtracts a vector's mean and divides by its spread. What is left of x + 1, "
         "and of 2x?",
     )
+    reject(
+        not alarm(causal(masked=False, even=True)),
+        "It misses a model that reads |x| and has no mask at all.",
+        "Replace a word by random numbers. What does |x| show of -x?",
+    )
+    reject(
+        not all(alarm(causal(feature=f)) for f in range(x.shape[-1])),
+        "It misses a leak that moves one number of an output up and another one down by as much.",
+        "What is left of such a move in a sum or an average? Which numbers do you change, and "
+        "which do you compare?",
+    )
     for dtype, faint in FLOAT_TYPES.items():
         alarm = Recorder(function, x.astype(dtype))
         name = np.dtype(dtype).name
         for norm in (False, True):
             reject(alarm(causal(norm=norm)), CORRECT.format(name), ROUNDING)
+        reject(
+            alarm(causal(twice=True)),
+            f"It raises the alarm for a correct model in {name} that divides twice.",
+            "Each division rounds, so an earlier output moves in its last digit. How large must a "
+            "move be before you count it?",
+        )
         reject(
             not alarm(causal(faint=faint)),
             f"It misses a leak of {faint:g} in {name}.",
