@@ -85,6 +85,14 @@ def mean_of_spreads(q, k):
     return float(1 / (q @ np.swapaxes(k, -1, -2)).std(axis=-1).mean())
 
 
+def mean_of_factors(q, k):
+    return float((1 / (q @ np.swapaxes(k, -1, -2)).std(axis=-1)).mean())
+
+
+def within_columns(q, k):
+    return float(1 / np.sqrt((q @ np.swapaxes(k, -1, -2)).var(axis=-2).mean()))
+
+
 RIGHT = {
     "scaling-1": [6, 6.0, np.array([[6.0]])],
     "scaling-2": [(1 / 8, 1 / 16, -3 / 16), np.array([0.125, 0.0625, -0.1875])],
@@ -93,7 +101,11 @@ RIGHT = {
     "scaling-5": [within_rows],
     "scaling-6": [lambda d_k, p: 1 / (p * math.sqrt(d_k))],
     "scaling-7": [16, math.sqrt(256)],
-    "scaling-8": [OWN_KEY, [OWN_KEY[0].tolist(), OWN_KEY[1].astype(int)]],
+    "scaling-8": [
+        OWN_KEY,
+        (np.ones((1, 64)), np.repeat([[1.0], [-1.0]], [1, 7], axis=0) * np.ones(64)),
+        [OWN_KEY[0].tolist(), OWN_KEY[1].astype(int)],
+    ],
     "scaling-9": [solve],
 }
 
@@ -115,6 +127,7 @@ WRONG = {
         lambda rng, n: one_sign(rng, n, equal=20),
         own_key,
         lambda rng, n: rng.standard_normal((n, 64)),
+        lambda rng, n: one_sign(np.random.default_rng(0), n),
     ],
     "scaling-4": [
         lambda head: 8.0,
@@ -128,6 +141,7 @@ WRONG = {
         over_all,
         mean_of_spreads,
         lambda q, k: 1 / within_rows(q, k),
+        within_columns,
         lambda q, k: np.float64(within_rows(q, k)),
         lambda q, k: 0.0,
         lambda q, k: np.ones(3),
@@ -141,7 +155,7 @@ WRONG = {
         lambda d_k, p: None,
         3.0,
     ],
-    "scaling-7": [1 / 16, 1, 256, 1 / 256, 2],
+    "scaling-7": [1 / 16, 1, 256, 1 / 256, 2, math.sqrt(255)],
     "scaling-8": [
         OWN_KEY[0],
         (10 * OWN_KEY[0], OWN_KEY[1]),
@@ -149,6 +163,7 @@ WRONG = {
         (-SIGNS[:1], SIGNS[::-1]),
         (SIGNS[:1], HALF),
         (SIGNS[0], SIGNS),
+        (np.ones((1, 64)), np.repeat([[1.0], [-1.0]], [2, 6], axis=0) * np.ones(64)),
     ],
     "scaling-9": [
         lambda scores, target: 1 / solve(scores, target),
@@ -219,6 +234,11 @@ def test_the_measured_scale_is_asked_for_in_every_form():
     independent, similar, *_ = (variance for *_, variance in seen)
     assert independent == pytest.approx(64, rel=0.15)
     assert similar < 5  # of d_k = 16
+
+
+@pytest.mark.parametrize("answer", [mean_of_spreads, mean_of_factors])
+def test_a_mean_of_roots_is_named(answer):
+    assert "root of the mean" in check("scaling-5", answer).hint
 
 
 def test_a_wide_difference_underflows_and_is_named():

@@ -74,7 +74,7 @@ def gradient_of_scores(answer: object) -> str:
     reject(
         is_close(ds, dw - (w * dw).sum(), 1e-6),
         "The factor w_j in front is missing.",
-        "A score gets its gradient in proportion to the weight of its own key.",
+        "The weight of the score's own key multiplies the whole bracket.",
     )
     reject(
         is_close(ds, w * (dw - dw.sum()), 1e-6),
@@ -97,7 +97,8 @@ def gradient_of_scores(answer: object) -> str:
 @exercise("scaling-3")
 def dependent_entries(answer: object) -> str:
     """`f(rng, n)`: entries of mean 0 and variance 1 whose scores have a variance over 1,000."""
-    q, k = pairs_drawn(as_function(answer), np.random.default_rng(3))
+    draw, rng = as_function(answer), np.random.default_rng(3)
+    q, k = pairs_drawn(draw, rng)
     means, variances = entry_statistics(q, k)
     reject(
         variances > 0.1,
@@ -107,7 +108,13 @@ def dependent_entries(answer: object) -> str:
     reject(
         means > 0.05,
         f"Over the rows, one of your entries has a mean of size {means:.2f}.",
-        "Draw each sign as often as the other.",
+        "Subtract from every entry what it is on average.",
+    )
+    again, _ = pairs_drawn(draw, rng)
+    reject(
+        np.array_equal(q, again),
+        "A second call returned the same queries.",
+        "Random vectors were asked for: draw them from rng.",
     )
     scores = (q * k).sum(axis=-1)
     variance = float(scores.var())
@@ -173,7 +180,7 @@ def divisor_of_a_head(answer: object) -> str:
 def scale_measured_within_rows(answer: object) -> str:
     """`f(q, k)`: the factor that gives a row of scores variance 1, for any queries and keys."""
     scale = as_function(answer)
-    rows, promoted, inverse, overall = [], False, [], []
+    rows, promoted, inverse, overall, columns, averaged = [], False, [], [], [], []
     for q, k in queries_and_keys(np.random.default_rng(5)):
         factor = scale(q, k)
         number = as_number(factor)
@@ -187,10 +194,23 @@ def scale_measured_within_rows(answer: object) -> str:
         rows.append(float((scores * number).var(axis=-1).mean()))
         inverse.append(float((scores / number).var(axis=-1).mean()))
         overall.append(float((scores * number).var()))
+        columns.append(float((scores * number).var(axis=-2).mean()))
+        spreads = (scores * number).std(axis=-1)
+        averaged.append(min(abs(spreads.mean() - 1), abs((1 / spreads).mean() - 1)))
     reject(
         is_close(np.array(overall), np.ones(len(overall)), 1e-3),
         "Over all scores together the variance is 1, but not within the rows.",
         "What all keys of a row have in common changes no weight. Take each row by itself.",
+    )
+    reject(
+        is_close(np.array(columns), np.ones(len(columns)), 1e-3),
+        "The variance is 1 along the columns, over the queries, but not within the rows.",
+        "Softmax sums over the keys, the last axis of the scores: axis=-1.",
+    )
+    reject(
+        max(averaged) < 1e-3,
+        "You took a root in each row first, and the mean afterwards.",
+        "The mean of roots is not the root of the mean: average the variances, then one root.",
     )
     reject(
         is_close(np.array(inverse), np.ones(len(inverse)), 1e-3),
@@ -212,4 +232,4 @@ def scale_measured_within_rows(answer: object) -> str:
         "The scale is right, but it turns float32 scores into float64.",
         "A NumPy float64 does so, a Python number does not: return float(...).",
     )
-    return "It fits any start values and any tokens, because it measures what softmax feels."
+    return "It fits other start values and similar tokens too: it measures what softmax feels."

@@ -79,6 +79,11 @@ def scale_of_cosines(answer: object) -> str:
         "By what must you multiply so that this variance becomes 1?",
     )
     reject(
+        is_close(factor, np.sqrt(255)),
+        "You counted 255 coordinates.",
+        "The mean of a cosine is 0 by symmetry, not measured: nothing is lost, so count all 256.",
+    )
+    reject(
         not is_close(factor, 16),
         "The scores do not come out with variance 1.",
         "A cosine is q · k divided by two lengths. How long is a vector of 256 such entries?",
@@ -110,6 +115,12 @@ def saturating_pair(answer: object) -> str:
         is_close(weights, np.full((1, 8), 1 / 8)),
         "All eight keys have the same score, so the weights are uniform.",
         "Softmax sees differences between scores only: one key must stand out.",
+    )
+    level = int(np.isclose(weights, largest).sum())
+    reject(
+        level > 1,
+        f"{level} keys share the best score, so each has a weight of {largest:.3f}.",
+        "Let one key alone agree with the query most.",
     )
     reject(
         largest < 0.6,

@@ -16,7 +16,7 @@ Array = NDArray[Any]
 
 TOKENS = ("a", "fluffy", "blue", "creature", "roamed", "the", "verdant", "forest")
 DRAWS = 500  # the numbers are taken over these; the pictures show the first
-STARVED = 0.01  # of an equal share: a key with less weight hardly gets a gradient
+STARVED = 0.01  # of an equal share
 
 KEYS = tuple(2**i for i in range(1, 13))
 FEWEST_ROWS, MOST_ROWS = 500, 4000  # of scores, for the most keys and for few
@@ -63,7 +63,7 @@ def jacobian_norm(weights: Array) -> Array:
 
 
 def starved(weights: Array) -> float:
-    """Share of the keys whose own scores hardly get a gradient, which a key's weight multiplies.
+    """Share of the keys with less than STARVED of an equal share of their row's weight.
 
     Args:
         weights: (..., S), rows that sum to 1.
@@ -138,7 +138,7 @@ def number_of_keys(keys: int, spread: float, seed: int = 0) -> dict[str, Any]:
             n,
             {
                 "measured": effective_by_keys(spread, seed),
-                "n·e^(−σ²/2), or 1": np.maximum(n * shrink, 1),  # no row has less than one token
+                "rule, at least 1": np.maximum(n * shrink, 1),  # no row has less than one token
             },
             x_label="keys n",
             y_label="tokens",
