@@ -3,13 +3,15 @@
 import base64
 import itertools
 import json
+import re
 
 import pytest
+from ipywidgets import Widget
 
 from qkv.explore import Bars, explore
 from qkv.explore.framework.bundle import plain_script, style_sheet
 from qkv.explore.framework.ranges import is_numeric
-from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME
+from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
 from tests.browser.choices import press_every_button
 from tests.browser.shown import SNAPSHOT, compare
 from tests.helpers.explorers import explorers_of, function_of
@@ -241,29 +243,56 @@ def test_one_button_of_a_choice_looks_pressed(explorers, theme):
     assert pressed.partition(" ")[2] != loose.partition(" ")[2]
 
 
-def test_a_hand_on_the_follower_lets_go_of_the_switch(explorers):
-    seen = 0
-    for explorer in explorers():
-        if not (rule := explorer.state.get("follow")):
-            continue
-        seen += 1
-        switch = explorer.controls.nth(len(explorer.axes)).locator("input[type=checkbox]")
-        leader = next(a for a in explorer.axes if a["name"] == rule["leader"])
-        switch.check()
-        for place in range(len(leader["values"])):
-            shown = explorer.move({rule["leader"]: place})
-            places = {
-                **explorer.start(),
-                rule["leader"]: place,
-                rule["axis"]: rule["places"][place],
-            }
-            assert shown["values"] == explorer.values(places)
-            assert switch.is_checked()
-        follower = next(a for a in explorer.axes if a["name"] == rule["axis"])
-        elsewhere = next(i for i in range(len(follower["values"])) if i != rule["places"][-1])
-        explorer.move({rule["axis"]: elsewhere})
-        assert not switch.is_checked()
-    assert seen
+def heads_and_widths(d_k, n_heads):
+    return {"sizes": Bars([d_k, n_heads], ["d_k", "heads"], limits=(0, 64))}
+
+
+def open_alone(page, book, book_url, box):
+    """Open a page of the book that shows this explorer in place of its own."""
+    cell = {"outputs": [{"data": {VIEW_MIME: {"model_id": box.model_id}}}]}
+    widgets = {STATE_MIME: Widget.get_manager_state()}
+    notebook = normalize_notebook({"metadata": {"widgets": widgets}, "cells": [cell]})
+    (output,) = notebook["cells"][0]["outputs"]
+    scripts = {**notebook["metadata"]["widgets"], **output["data"]}
+    path = pages_of(book)[0]
+    text = (book / path).read_text("utf-8")
+    for mime, content in scripts.items():
+        script = f'<script type="{mime}">'
+        first, *others = re.split(f"{re.escape(script)}.*?</script>", text, flags=re.DOTALL)
+        text = (
+            first
+            + script
+            + json.dumps(content).replace("</", "<\\/")
+            + "</script>"
+            + "".join(others)
+        )
+    page.route(f"**/{path}", lambda route: route.fulfill(body=text, content_type="text/html"))
+    page.goto(f"{book_url}/{path}")
+    (explorer,) = explorers_on(page)
+    return explorer
+
+
+def test_a_hand_on_the_follower_lets_go_of_the_switch(still, book, book_url):
+    places_of_d_k = {1: 64, 2: 32, 4: 16}
+    box = explore(
+        heads_and_widths,
+        title="Sizes of heads",
+        hint="Move heads.",
+        follow=("d_k", "n_heads", places_of_d_k),
+        d_k=[8, 16, 32, 64],
+        n_heads=[1, 2, 4],
+    )
+    explorer = open_alone(still, book, book_url, box)
+    switch = explorer.controls.nth(len(explorer.axes)).locator("input[type=checkbox]")
+    switch.check()
+    for place, (heads, d_k) in enumerate(places_of_d_k.items()):
+        shown = explorer.move({"n_heads": place})
+        assert shown["values"] == {"d_k": d_k, "n_heads": heads}
+        compare(shown, heads_and_widths(d_k, heads))
+        assert switch.is_checked()
+    shown = explorer.move({"d_k": 0})
+    assert shown["values"] == {"d_k": 8, "n_heads": 4}
+    assert not switch.is_checked()
 
 
 def test_cells_are_read_by_keyboard_and_pointer(explorers):
