@@ -8,6 +8,7 @@ import numpy as np
 
 import qkv.numpy as qn
 
+TOLERANCE = 0.006  # answers worked by hand may be rounded to two places
 # The chapter's embeddings, one of each kind: other, fluffy, blue, verdant, noun.
 EMBEDDINGS = np.array(
     [[0, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 1, 0, 0, 0, 1], [1, *[0] * 5]]
