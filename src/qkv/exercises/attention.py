@@ -25,6 +25,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_each,
 )
 
 __all__ = [
@@ -42,31 +43,31 @@ __all__ = [
 def weights_by_hand(answer: object) -> str:
     """Softmax of the scores (0, ln 3)."""
     weights = as_array(answer, shape=(2,))
-    reject(
-        is_close(weights, [0, math.log(3)], TOLERANCE),
-        "These are the scores themselves.",
-        "A weight is e to the score, divided by something.",
-    )
-    reject(
-        is_close(weights, [1, 3], TOLERANCE),
-        "The exponentials are right, but they sum to 4.",
-        "Weights share out exactly 1.",
-    )
-    reject(
-        is_close(weights, [0, 1], TOLERANCE),
-        "You divided the scores by their sum; a softmax takes exponentials first.",
-        "What is e to the power of 0?",
-    )
-    reject(
-        is_close(weights, [0.75, 0.25], TOLERANCE),
-        "The right numbers, the wrong way round.",
-        "The larger score gets the larger weight.",
-    )
     halved = 1 / (1 + 3 ** (1 / math.sqrt(2)))
-    reject(
-        is_close(weights, [halved, 1 - halved], TOLERANCE),
-        "You scaled by √2.",
-        "Here the scores are given, and there is no scale.",
+    reject_each(
+        weights,
+        (
+            [0, math.log(3)],
+            "These are the scores themselves.",
+            "A weight is e to the score, divided by something.",
+        ),
+        ([1, 3], "The exponentials are right, but they sum to 4.", "Weights share out exactly 1."),
+        (
+            [0, 1],
+            "You divided the scores by their sum; a softmax takes exponentials first.",
+            "What is e to the power of 0?",
+        ),
+        (
+            [0.75, 0.25],
+            "The right numbers, the wrong way round.",
+            "The larger score gets the larger weight.",
+        ),
+        (
+            [halved, 1 - halved],
+            "You scaled by √2.",
+            "Here the scores are given, and there is no scale.",
+        ),
+        tolerance=TOLERANCE,
     )
     reject(not is_close(weights, [0.25, 0.75], TOLERANCE), "Not these.", "e to the ln 3 is 3.")
     return "right. A difference of ln 3 between scores is a factor of 3 between weights."
@@ -81,29 +82,25 @@ def mix_by_hand(answer: object) -> str:
         return 10 / (1 + math.exp(-score))
 
     reject(
-        is_close(mix, given(4), 0.005),
-        "The scores went into the softmax unscaled.",
-        "Between score and softmax stands a division.",
-    )
-    reject(
-        is_close(mix, given(1), 0.005),
-        "You divided the scores by d_k.",
-        "The formula has a root: √4 is not 4.",
-    )
-    reject(
         is_close(mix, 20) or is_close(mix, 40),
         "The score itself multiplied the value: there was no softmax.",
         "A mix of 10 and 0 lies between 0 and 10.",
     )
-    reject(
-        is_close(mix, 10 / (1 + math.e**2), 0.005),
-        "The weights are swapped.",
-        "Which key does the query agree with?",
-    )
-    reject(
-        is_close(mix, given(2) / 10, 0.005),
-        "This is the first key's weight.",
-        "The weight is a share of something: what are the values?",
+    reject_each(
+        mix,
+        (
+            given(4),
+            "The scores went into the softmax unscaled.",
+            "Between score and softmax stands a division.",
+        ),
+        (given(1), "You divided the scores by d_k.", "The formula has a root: √4 is not 4."),
+        (10 / (1 + math.e**2), "The weights are swapped.", "Which key does the query agree with?"),
+        (
+            given(2) / 10,
+            "This is the first key's weight.",
+            "The weight is a share of something: what are the values?",
+        ),
+        tolerance=0.005,
     )
     reject(not is_close(mix, given(2), 0.005), "Not this.", "Score, scale, softmax, mix: in order.")
     return "right: e²/(e² + 1) of the first value."

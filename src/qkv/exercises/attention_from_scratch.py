@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from qkv.exercises.attention_helpers import correct, no_softmax, scaled_by, unscaled, wrong_axis
-from qkv.exercises.checks import WrongAnswer, as_function, exercise, is_close, reject
+from qkv.exercises.checks import WrongAnswer, as_function, exercise, is_close, reject, reject_each
 
 
 @exercise("attention-5")
@@ -40,26 +40,29 @@ def attention_from_scratch(answer: object) -> str:
         "Your function changes q, k or v, and its caller still needs them.",
         "`x /= 2` and `x -= 1` write into x itself; `x = x / 2` makes a new array.",
     )
-    reject(is_close(got, unscaled(q, k, v)), "The scale is missing.", "What is d_k here?")
-    reject(
-        is_close(got, wrong_axis(q, k, v)),
-        "The softmax runs along the queries.",
-        "For one query, the weights of all keys share out 1.",
-    )
     reject(
         is_close(got, scaled_by(q, k, v, len(k))) or is_close(got, scaled_by(q, k, v, len(q))),
         "You divided by the root of the number of words.",
         "It is the width of a key that makes its scores wide.",
     )
-    reject(
-        is_close(got, scaled_by(q, k, v, k.shape[-1] ** 2)),
-        "You divided by d_k.",
-        "There is a root in the formula.",
-    )
-    reject(
-        is_close(got, no_softmax(q, k, v)),
-        "The scores themselves multiply the values.",
-        "What turns scores into shares of 1?",
+    reject_each(
+        got,
+        (unscaled(q, k, v), "The scale is missing.", "What is d_k here?"),
+        (
+            wrong_axis(q, k, v),
+            "The softmax runs along the queries.",
+            "For one query, the weights of all keys share out 1.",
+        ),
+        (
+            scaled_by(q, k, v, k.shape[-1] ** 2),
+            "You divided by d_k.",
+            "There is a root in the formula.",
+        ),
+        (
+            no_softmax(q, k, v),
+            "The scores themselves multiply the values.",
+            "What turns scores into shares of 1?",
+        ),
     )
     reject(
         not is_close(got, right),

@@ -116,6 +116,12 @@ def reject(condition: object, mistake: str, hint: str) -> None:
         raise WrongAnswer(mistake, hint)
 
 
+def reject_each(got: object, *mistakes: tuple[object, str, str], tolerance: float = 1e-6) -> None:
+    """Raise `WrongAnswer` at the first (answer, mistake, hint) that the reader has given."""
+    for wrong, mistake, hint in mistakes:
+        reject(is_close(got, wrong, tolerance), mistake, hint)
+
+
 def as_number(answer: object) -> float:
     """The answer as one float, or `WrongAnswer`."""
     array = as_array(answer)

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from qkv.exercises.checks import as_array, as_function, exercise, is_close, reject
+from qkv.exercises.checks import (
+    WrongAnswer,
+    as_array,
+    as_function,
+    exercise,
+    is_close,
+    reject,
+    reject_each,
+)
 from qkv.exercises.masks_further import (
     added_twice,
     key_padding_mask,
     packed_documents_mask,
     visible_keys,
 )
-from qkv.exercises.masks_helpers import TOLERANCE, as_letters, as_row, reject_each
+from qkv.exercises.masks_helpers import TOLERANCE, as_letters, as_row
 from qkv.exercises.masks_leaks import leak_detector
 
 __all__ = [
@@ -46,6 +54,7 @@ def weights_by_hand(answer: object) -> str:
         ),
         ([2 / 11, 6 / 11, 3 / 11, 0], "That is row three.", "The second row sees one key fewer."),
         ([1, 0, 0, 0], "It does not see itself.", "Does the diagonal belong to the triangle?"),
+        tolerance=TOLERANCE,
     )
     reject(
         not is_close(row, [0.25, 0.75, 0, 0], TOLERANCE),
@@ -74,8 +83,10 @@ def both_masks(answer: object) -> str:
             f"The entries are {got.dtype}, not truth values.",
             "np.tri(5, dtype=bool) and a comparison of ids give truth values.",
         )
-        right = np.array_equal(got, words & triangle)
-        for wrong, mistake, hint in (
+        if np.array_equal(got, words & triangle):
+            continue
+        reject_each(
+            got,
             (~(words & triangle), "True and False are swapped.", "True = allowed in this book."),
             (words | triangle, "The masks are joined by `or`.", "How many must allow a key?"),
             (
@@ -104,10 +115,8 @@ def both_masks(answer: object) -> str:
                 "It works for pad_id = 0 alone.",
                 "Does your function use its second argument?",
             ),
-        ):
-            reject(not right and np.array_equal(got, wrong), mistake, hint)
-        reject(
-            not right,
+        )
+        raise WrongAnswer(
             "Some pairs are wrong.",
             "Write down the four rows of [[0, 0, 7, 8]] and compare.",
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from qkv.exercises.checks import as_function, exercise, is_close, reject
-from qkv.exercises.masks_helpers import TOLERANCE, as_row, as_sets, reject_each
+from qkv.exercises.checks import as_function, exercise, is_close, reject, reject_each
+from qkv.exercises.masks_helpers import TOLERANCE, as_row, as_sets
 
 
 @exercise("masks-6")
@@ -73,6 +73,7 @@ def added_twice(answer: object) -> str:
             "float64 keeps some sixteen digits. Is a score still seen beside 1e9?",
         ),
         (np.array([1, 3, 4, 8]) / 16, same, "Write down what is added to each of the four scores."),
+        tolerance=TOLERANCE,
     )
     reject(
         not is_close(row, np.array([1, 0, 4, 8]) / 13, TOLERANCE),

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from qkv.exercises.checks import as_array, is_close, reject
+from qkv.exercises.checks import as_array, reject
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Attend: TypeAlias = Callable[[Array], Array]
@@ -50,12 +50,6 @@ def as_row(answer: object) -> Array:
         "A row has one weight for each key, the blocked ones included.",
     )
     return row
-
-
-def reject_each(got: Array, *mistakes: tuple[object, str, str]) -> None:
-    """Raise `WrongAnswer` at the first (answer, mistake, hint) that the reader has given."""
-    for wrong, mistake, hint in mistakes:
-        reject(is_close(got, wrong, TOLERANCE), mistake, hint)
 
 
 def causal(

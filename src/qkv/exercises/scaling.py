@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from qkv.exercises.checks import as_array, as_function, as_number, exercise, is_close, reject
+from qkv.exercises.checks import (
+    as_array,
+    as_function,
+    as_number,
+    exercise,
+    is_close,
+    reject,
+    reject_each,
+)
 from qkv.exercises.scaling_further import (
     saturating_pair,
     scale_of_cosines,
@@ -36,16 +44,19 @@ __all__ = [
 def scaled_score(answer: object) -> str:
     """q · k / √d_k for d_k = 4."""
     score = as_number(answer)
-    reject(is_close(score, 12), "That is q · k before scaling.", "One division is still to come.")
-    reject(
-        is_close(score, 3),
-        "You divided by d_k itself.",
-        "d_k is the variance; the formula divides by the standard deviation.",
-    )
-    reject(
-        is_close(score, 24),
-        "You multiplied by √d_k.",
-        "Wider vectors give larger products; the scale has to make them smaller.",
+    reject_each(
+        score,
+        (12, "That is q · k before scaling.", "One division is still to come."),
+        (
+            3,
+            "You divided by d_k itself.",
+            "d_k is the variance; the formula divides by the standard deviation.",
+        ),
+        (
+            24,
+            "You multiplied by √d_k.",
+            "Wider vectors give larger products; the scale has to make them smaller.",
+        ),
     )
     reject(
         not is_close(score, 6),
@@ -61,25 +72,28 @@ def gradient_of_scores(answer: object) -> str:
     ds = as_array(answer, (3,))
     w, dw = np.array([0.5, 0.25, 0.25]), np.array([0.0, 0.0, -1.0])
     right = w * (dw - (w * dw).sum())
-    reject(
-        is_close(ds, -right, 1e-6),
-        "Every sign is the other way round.",
-        "Σ w dw is negative here, and it is subtracted.",
-    )
-    reject(
-        is_close(ds, w * dw, 1e-6),
-        "You have only the first part, w_j dw_j.",
-        "A score moves every weight: take Σ w dw away before you multiply by w_j.",
-    )
-    reject(
-        is_close(ds, dw - (w * dw).sum(), 1e-6),
-        "The factor w_j in front is missing.",
-        "The weight of the score's own key multiplies the whole bracket.",
-    )
-    reject(
-        is_close(ds, w * (dw - dw.sum()), 1e-6),
-        "You subtracted the sum of dw.",
-        "The sum is weighted: each dw_i counts with w_i.",
+    reject_each(
+        ds,
+        (
+            -right,
+            "Every sign is the other way round.",
+            "Σ w dw is negative here, and it is subtracted.",
+        ),
+        (
+            w * dw,
+            "You have only the first part, w_j dw_j.",
+            "A score moves every weight: take Σ w dw away before you multiply by w_j.",
+        ),
+        (
+            dw - (w * dw).sum(),
+            "The factor w_j in front is missing.",
+            "The weight of the score's own key multiplies the whole bracket.",
+        ),
+        (
+            w * (dw - dw.sum()),
+            "You subtracted the sum of dw.",
+            "The sum is weighted: each dw_i counts with w_i.",
+        ),
     )
     reject(
         abs(ds.sum()) > 1e-6,

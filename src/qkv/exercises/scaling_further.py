@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qkv.exercises.checks import as_array, as_function, as_number, exercise, is_close, reject
+from qkv.exercises.checks import (
+    as_array,
+    as_function,
+    as_number,
+    exercise,
+    is_close,
+    reject,
+    reject_each,
+)
 from qkv.exercises.scaling_helpers import effective_tokens, wrong_temperature
 from qkv.numpy import scaled_dot_product_attention, softmax
 
@@ -58,30 +66,29 @@ def scale_of_sparse_entries(answer: object) -> str:
 def scale_of_cosines(answer: object) -> str:
     """The factor that gives cosines of 256 entries variance 1."""
     factor = as_number(answer)
-    reject(
-        is_close(factor, 1 / 16),
-        "That is attention's usual scale.",
-        "It is meant for scores that grow with d_k. Do cosines?",
-    )
-    reject(
-        is_close(factor, 1),
-        "Cosines are bounded, but not of variance 1.",
-        "Draw a thousand pairs and look at the size of their cosines.",
-    )
-    reject(
-        is_close(factor, 256),
-        "That makes the variance 256.",
-        "A factor of c multiplies a variance by c squared.",
-    )
-    reject(
-        is_close(factor, 1 / 256),
-        "1/256 is the variance of a cosine, not the factor that mends it.",
-        "By what must you multiply so that this variance becomes 1?",
-    )
-    reject(
-        is_close(factor, np.sqrt(255)),
-        "You counted 255 coordinates.",
-        "The mean of a cosine is 0 by symmetry, not measured: nothing is lost, so count all 256.",
+    reject_each(
+        factor,
+        (
+            1 / 16,
+            "That is attention's usual scale.",
+            "It is meant for scores that grow with d_k. Do cosines?",
+        ),
+        (
+            1,
+            "Cosines are bounded, but not of variance 1.",
+            "Draw a thousand pairs and look at the size of their cosines.",
+        ),
+        (256, "That makes the variance 256.", "A factor of c multiplies a variance by c squared."),
+        (
+            1 / 256,
+            "1/256 is the variance of a cosine, not the factor that mends it.",
+            "By what must you multiply so that this variance becomes 1?",
+        ),
+        (
+            np.sqrt(255),
+            "You counted 255 coordinates.",
+            "The mean of a cosine is 0 by symmetry, not measured: count all 256.",
+        ),
     )
     reject(
         not is_close(factor, 16),
