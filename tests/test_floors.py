@@ -19,6 +19,7 @@ FLOORS = [
     {"pretrained"},
     {"plot"},
     {"trainer"},
+    {"experiments"},
     {"explore", "exercises", "live"},
     {"commands"},
 ]
