@@ -1,0 +1,62 @@
+"""Link the first bold use of a glossary term on a page to the term's entry.
+
+Chapters set a term in bold where they introduce it, in plain Markdown, so that a notebook reads the
+same in JupyterLab, in Colab and on a code host. The built page makes a link of it.
+"""
+
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.nodes import make_refnode
+
+# A link in a link is none; a heading is a link already, in the table of contents.
+LEFT_ALONE = (nodes.reference, nodes.title, addnodes.glossary)
+
+
+def forms(term: str) -> set[str]:
+    """How a text may write a term: in the singular and in the plural."""
+    term = term.partition(" (")[0].lower()
+    plurals = {term + "s", term + "es"}
+    return {term} | plurals | ({term[:-1] + "ies"} if term.endswith("y") else set())
+
+
+def is_left_alone(node: nodes.Node) -> bool:
+    while node := node.parent:
+        if isinstance(node, LEFT_ALONE):
+            return True
+    return False
+
+
+class LinkTerms(SphinxPostTransform):
+    """Wraps what stands in bold in a reference to the glossary; once for each term on a page."""
+
+    default_priority = 5  # before references are resolved
+
+    def run(self, **_: Any) -> None:
+        if self.app.builder.format != "html":
+            return
+        entries = {
+            form: (term, page, anchor)
+            for term, _, kind, page, anchor, _ in self.env.get_domain("std").get_objects()
+            if kind == "term"
+            for form in forms(term)
+        }
+        linked: set[str] = set()
+        for bold in list(self.document.findall(nodes.strong)):
+            text = " ".join(bold.astext().lower().split()).rstrip(".:,")
+            term, page, anchor = entries.get(text, ("", "", ""))
+            if not term or term in linked or is_left_alone(bold):
+                continue
+            linked.add(term)
+            link = make_refnode(self.app.builder, self.env.docname, page, anchor, bold.children)
+            link["classes"].append("qkv-term")
+            bold.children = []
+            bold += link
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_post_transform(LinkTerms)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
