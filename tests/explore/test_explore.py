@@ -199,7 +199,10 @@ def shifting(d_k=1):
             lambda: explore(lambda d_k: 1, title="", hint="", d_k=[1, 2]),
             "fn must return {name: panel",
         ),
-        (lambda: explore(lambda d_k: {"a": 1}, title="", hint="", d_k=[1, 2]), "or text, got int"),
+        (
+            lambda: explore(lambda d_k: {"a": 1}, title="", hint="", d_k=[1, 2]),
+            "Heatmap, Bars, Lines, Scatter, Tree, Diagram, Table. or text, got int",
+        ),
         (lambda: Heatmap([1, 2], ["a"], ["b"]), r"must be \(n, m\) or \(H, n, m\), got \(2,\)"),
         (lambda: Heatmap(np.eye(2), ["a"], ["b", "c"]), "rows must hold 2 labels"),
         (lambda: Heatmap(np.eye(2), "ab", ["b", "c"]), "rows must hold 2 labels"),

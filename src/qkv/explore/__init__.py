@@ -4,6 +4,29 @@ A concept's functions stand in a module of its name (`masks.py`), what draws the
 """
 
 from qkv.explore.framework.explorer import explore
-from qkv.explore.framework.panels import Bars, Heatmap, Lines, Table
+from qkv.explore.framework.panels import (
+    Arrow,
+    Bars,
+    Box,
+    Diagram,
+    Heatmap,
+    Lines,
+    Node,
+    Scatter,
+    Table,
+    Tree,
+)
 
-__all__ = ["Bars", "Heatmap", "Lines", "Table", "explore"]
+__all__ = [
+    "Arrow",
+    "Bars",
+    "Box",
+    "Diagram",
+    "Heatmap",
+    "Lines",
+    "Node",
+    "Scatter",
+    "Table",
+    "Tree",
+    "explore",
+]

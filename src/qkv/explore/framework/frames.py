@@ -8,35 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, get_args
 
 import numpy as np
 
-from qkv.explore.framework.panels import Bars, Floats, Heatmap, Lines, Panel, Panels, Table
+from qkv.explore.framework.panels import Diagram, Floats, Lines, Panel, Panels, Spec, Tree
 
-Spec: TypeAlias = dict[str, Any]
 HALF_MAX = 65504.0  # the largest finite float16
 
 
 def split_panel(name: str, panel: Panel | str) -> tuple[Spec, list[Floats]]:
     """The panel's spec and the arrays that go with it, in the order the page reads them."""
     spec: Spec = {"name": name, "kind": kind_of(panel)}
-    arrays: list[Floats] = []
     if isinstance(panel, str):
-        return {**spec, "text": panel}, arrays
-    if isinstance(panel, Heatmap):
-        arrays = [np.asarray(panel.values)]
-        spec |= {"rows": panel.rows, "columns": panel.columns, "colours": panel.colours}
-        spec |= {"highlight_row": panel.highlight_row, "limits": panel.limits}
-    elif isinstance(panel, Bars):
-        arrays = [np.asarray(panel.values)]
-        spec |= {"labels": panel.labels, "role": panel.role, "limits": panel.limits}
-    elif isinstance(panel, Lines):
-        arrays = [np.asarray(panel.x), *map(np.asarray, panel.ys.values())]
-        spec |= {"labels": list(panel.ys), "x_label": panel.x_label, "y_label": panel.y_label}
-        spec |= {"log_x": panel.log_x, "log_y": panel.log_y, "mark": panel.mark}
-    else:
-        spec |= {"header": panel.header, "rows": panel.rows}
+        return {**spec, "text": panel}, []
+    arrays = panel.arrays()
+    spec |= panel.spec()
     spec["arrays"] = [
         {"shape": list(a.shape), "dtype": dtype_of(panel, a, i)} for i, a in enumerate(arrays)
     ]
@@ -47,18 +34,20 @@ def dtype_of(panel: Panel, array: Floats, index: int) -> str:
     """float16, or float32 for what float16 would turn into something else: 4001, 1e-9, -1e9."""
     is_x = isinstance(panel, Lines) and index == 0
     log_y = isinstance(panel, Lines) and panel.log_y
+    read_to_the_digit = isinstance(panel, Tree | Diagram)
     too_large = bool(np.any(np.abs(array[np.isfinite(array)]) > HALF_MAX))
-    return "f4" if is_x or log_y or too_large else "f2"
+    return "f4" if is_x or log_y or read_to_the_digit or too_large else "f2"
 
 
 def kind_of(panel: object) -> str:
     """The kind of a panel, by which the JavaScript knows it."""
     if isinstance(panel, str):
         return "text"
-    if isinstance(panel, Heatmap | Bars | Lines | Table):
+    if isinstance(panel, Panel):
         return type(panel).__name__.lower()
+    kinds = ", ".join(kind.__name__ for kind in get_args(Panel))
     raise ValueError(
-        f"explore: fn must return panels (Heatmap, Bars, Lines, Table) or text, got "
+        f"explore: fn must return panels ({kinds}) or text, got "
         f"{type(panel).__name__}: wrap it, for example Bars(values, labels)"
     )
 

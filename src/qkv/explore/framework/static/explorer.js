@@ -1,15 +1,21 @@
 import { bars } from "./bars.js";
+import { diagram } from "./diagram.js";
 import { dataView, panelsAt, pointOf } from "./frames.js";
 import { heatmap } from "./heatmap.js";
 import { labelGroup } from "./jupyter_controls.js";
 import { kernelInputs } from "./kernel_inputs.js";
 import { lines } from "./lines.js";
-import { html } from "./elements.js";
+import { scatter } from "./scatter.js";
+import { html, textWidth } from "./elements.js";
 import { table } from "./table.js";
+import { tree } from "./tree.js";
 
-const DRAW = { heatmap, bars, lines, table };
+const DRAW = { heatmap, bars, lines, scatter, tree, diagram, table };
+const WIDE = ["tree", "diagram"];
+const READOUT = 14; // px, its letters
 // What may change from one value to the next without the panel being drawn anew.
-const UPDATED_IN_PLACE = new Set(["arrays", "range", "highlight_row", "mark", "text", "name"]);
+const UPDATED_IN_PLACE = new Set(["arrays", "range", "highlight_row", "mark", "text", "name",
+  "box_texts", "arrow_labels", "details"]);
 
 function signature(panel, width) {
   const fixed = Object.entries(panel).filter(([key]) => !UPDATED_IN_PLACE.has(key));
@@ -27,7 +33,12 @@ function figurePanel(panel, labels) {
     html("figcaption", {}, html("span", { textContent: name }), readout), body);
   figure.dataset.panel = panel.name;
   figure.dataset.kind = panel.kind;
-  if (panel.shape?.length === 3 || panel.shape?.[0] > 16) figure.classList.add("qkv-wide");
+  if (WIDE.includes(panel.kind) || panel.shape?.length === 3 || panel.shape?.[0] > 16) figure.classList.add("qkv-wide");
+  // Room for the longest text, so that the picture stays where it is while one points at its parts.
+  const reserve = (texts) => {
+    const lines = Math.ceil((1.1 * Math.max(...texts.map((text) => textWidth(text, READOUT)))) / width);
+    readout.style.minHeight = `${1.5 * Math.min(lines, 5)}em`;
+  };
   const setReadout = (text) => { readout.textContent = text ?? ""; };
   const drawings = new Map(); // kept, so that a slider that goes back finds them made
   let width = 0;
@@ -40,6 +51,7 @@ function figurePanel(panel, labels) {
     if (!drawings.has(key)) drawings.set(key, DRAW[next.kind](next, width, labels, setReadout));
     const drawing = drawings.get(key);
     if (body.firstChild !== drawing.element) body.replaceChildren(drawing.element);
+    if (drawing.longest) reserve(drawing.longest);
     const summary = drawing.update(next);
     drawing.element.setAttribute("aria-label", summary ? `${name}: ${summary}` : name);
     return summary && `${name}: ${summary}`;
