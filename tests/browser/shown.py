@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from qkv.explore.framework.panels import Bars, Heatmap, Lines, Table
+from qkv.explore.framework.panels import Bars, Diagram, Heatmap, Lines, Scatter, Table, Tree
 
 SNAPSHOT = Path(__file__).with_name("snapshot.js").read_text(encoding="utf-8")
 # Half precision keeps 11 bits, the page prints 4 digits of them.
@@ -20,7 +20,7 @@ def compare(shown, panels, dark=False):
             assert seen["said"] == panel
             continue
         assert seen["named"], f"{seen['name']} has no accessible name"
-        {Heatmap: heatmap, Bars: bars, Lines: lines, Table: table}[type(panel)](seen, panel, dark)
+        COMPARE[type(panel)](seen, panel, dark)
 
 
 def numbers(texts):
@@ -121,3 +121,95 @@ def straight(pairs, log, direction):
 def table(seen, panel, _):
     assert seen["header"] == list(panel.header)
     assert [tuple(row) for row in seen["rows"]] == list(panel.rows)
+
+
+def scatter(seen, panel, _):
+    points = np.asarray(panel.points)
+    pictures, n = points.shape[0] if panel.names else 1, points.shape[-2]
+    shown = sorted(
+        seen["points"], key=lambda p: (int(p["picture"]), panel.labels.index(p["label"]))
+    )
+    assert [p["label"] for p in shown] == [*panel.labels] * pictures
+    assert [p["group"] for p in shown] == [*(panel.groups or [""] * n)] * pictures
+    got = np.stack([numbers(p[axis] for p in shown) for axis in "xy"], axis=-1)
+    np.testing.assert_allclose(got, points.reshape(-1, 2), **CLOSE)
+    places = np.array([p["tip"] if panel.arrows else p["at"] for p in shown])
+    low, high = panel.limits or (-np.inf, np.inf)
+    within = np.all((got >= low) & (got <= high), axis=-1)
+    on_one_scale(got[within], places[within])
+    if panel.start is not None:
+        start = np.stack([numbers(p[f"start{axis}"] for p in shown) for axis in "XY"], axis=-1)
+        np.testing.assert_allclose(start, np.asarray(panel.start).reshape(-1, 2), **CLOSE)
+        on_one_scale(
+            np.concatenate([got, start]), np.concatenate([places, [p["from"] for p in shown]])
+        )
+    assert len(seen["circles"]) == panel.circle * pictures
+    apart([p["box"] for p in shown if p["seen"]])
+
+
+def on_one_scale(values, places):
+    """Across and down are the same scale, so that a circle is round."""
+    if len(values) < 2 or np.ptp(values, axis=0).max() < 1e-6:
+        return
+    centred, moved = values - values.mean(axis=0), places - places.mean(axis=0)
+    unit = (centred * moved * [1, -1]).sum() / (centred**2).sum()
+    assert unit > 0
+    np.testing.assert_allclose(moved, unit * centred * [1, -1], atol=0.5)
+
+
+def apart(boxes):
+    """No label covers another."""
+    for i, (left, top, right, bottom) in enumerate(boxes):
+        for other in boxes[i + 1 :]:
+            wide = min(right, other[2]) - max(left, other[0])
+            high = min(bottom, other[3]) - max(top, other[1])
+            assert min(wide, high) < 3, "labels overlap"
+
+
+def tree(seen, panel, _):
+    nodes = panel.nodes
+    assert [n["label"] for n in seen["nodes"]] == [str(n.label) for n in nodes]
+    assert [int(n["parent"]) for n in seen["nodes"]] == [n.parent for n in nodes]
+    assert [n["state"] for n in seen["nodes"]] == [n.state or "" for n in nodes]
+    for shown, node in zip(seen["nodes"], nodes, strict=True):
+        mark = {"pruned": "× ", "finished": "✓ "}.get(node.state, "")
+        assert shown["written"][0] == mark + str(node.label)
+        same_value(shown["value"], shown["written"][-1], node.value)
+        assert node.parent < 0 or shown["x"] > seen["nodes"][node.parent]["x"]
+
+
+def same_value(exact, written, value):
+    """A number in full, and rounded as it is written; a text as it stands."""
+    if value is None or isinstance(value, str):
+        assert (exact, written) == (value or "NaN", value or "")
+        return
+    assert np.isclose(float(exact), value, rtol=1e-3)
+    plain = written.replace("−", "-")
+    if "×" not in plain:
+        decimals = len(plain.partition(".")[2])
+        assert np.isclose(float(plain), value, atol=0.51 * 10**-decimals, rtol=5e-4), written
+
+
+def diagram(seen, panel, _):
+    shown = sorted(seen["boxes"], key=lambda box: int(box["part"]))
+    assert [box["name"] for box in shown] == list(panel.boxes)
+    for one, (name, box) in zip(shown, panel.boxes.items(), strict=True):
+        assert (one["label"], one["role"], one["frame"]) == (
+            box.label,
+            box.role,
+            panel.is_frame(name),
+        )
+        assert one["written"][:-1] == box.label.split("\n")
+        assert one["fits"], f"{name}: a text wider than its box"
+        same_value(one["value"], one["written"][-1], box.value)
+        level = float(one["level"])
+        assert np.isnan(level) if box.level is None else np.isclose(level, box.level, rtol=1e-3)
+    assert [(a["from"], a["to"], a["label"], a["written"]) for a in seen["links"]] == [
+        (a.start, a.end, a.label, [a.label]) for a in panel.arrows
+    ]
+
+
+COMPARE = {
+    **{Heatmap: heatmap, Bars: bars, Lines: lines, Table: table},
+    **{Scatter: scatter, Tree: tree, Diagram: diagram},
+}

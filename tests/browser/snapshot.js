@@ -20,6 +20,21 @@
     label: group.dataset.label, x: group.dataset.x.split(" "), values: group.dataset.values.split(" "),
     d: group.querySelector("path").getAttribute("d"), name: text(group.querySelector("text")),
   });
+  // Where a mark stands in its picture: moved there by a transform, or its path's last point.
+  const shift = (path) => (path?.style.transform.match(/-?[\d.]+/g) ?? []).map(Number);
+  const point = (group) => ({
+    ...group.dataset, role: group.dataset.role ?? null, name: text(group.querySelector(".qkv-label")),
+    at: shift(group.querySelector(".qkv-shape")), from: shift(group.querySelector(".qkv-hollow")),
+    tip: (group.querySelector(".qkv-tip")?.getAttribute("d").match(/-?[\d.]+/g) ?? []).slice(0, 2).map(Number),
+    box: ["left", "top", "right", "bottom"].map((side) =>
+      group.querySelector(".qkv-label").getBoundingClientRect()[side]),
+    seen: getComputedStyle(group.querySelector(".qkv-label")).visibility === "visible",
+  });
+  const treeNode = (group) => ({ ...group.dataset, written: all(group, "text", text),
+    x: Number(group.querySelector("rect").getAttribute("x")) });
+  const part = (group) => ({ ...group.dataset, role: group.dataset.role ?? null, written: all(group, "text", text),
+    frame: group.matches(".qkv-surround"), fits: all(group, "text", (one) => one.getBBox().width)
+      .every((width) => width <= (group.querySelector("rect")?.getBBox().width ?? Infinity)) });
   const all = (node, selector, read) => [...node.querySelectorAll(selector)].map(read);
   const labels = (node) => all(node, ".qkv-label", text);
   const panel = (node) => ({
@@ -28,6 +43,9 @@
     said: node.querySelector(".qkv-text-value")?.textContent,
     cells: all(node, ".qkv-cell", cell), bars: all(node, ".qkv-bar", bar),
     series: all(node, ".qkv-series", series), mark: node.querySelector(".qkv-mark")?.dataset.value,
+    points: all(node, ".qkv-point", point), nodes: all(node, ".qkv-node", treeNode),
+    boxes: all(node, ".qkv-box, .qkv-surround", part), links: all(node, ".qkv-link", part),
+    circles: all(node, ".qkv-circle", (circle) => Number(circle.getAttribute("r"))),
     labels: labels(node), header: all(node, "th", text),
     rows: all(node, "tbody tr", (row) => all(row, "td", text)),
     chosen: all(node, ".qkv-chosen", (rect) => rect.style.display !== "none"),
