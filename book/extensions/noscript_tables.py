@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
@@ -85,9 +85,55 @@ def _panel_html(spec: dict[str, Any], arrays: list[Any], labels: dict[str, str])
         x, *curves = arrays
         head = [spec["x_label"], *spec["labels"]]
         return _table(name, head, [_cell_text(one, "") for one in x], np.stack(curves, axis=1), "")
-    top = f"<tr>{_cells('th', spec['header'])}</tr>"
-    cells = "".join(f"<tr>{_cells('td', row)}</tr>" for row in spec["rows"])
-    return f"<table><caption>{escape(name)}</caption>{top}{cells}</table>"
+    if spec["kind"] == "scatter":
+        head = ["", spec["x_label"] or "x", spec["y_label"] or "y"]
+        pictures = arrays[0].reshape(-1, *arrays[0].shape[-2:])  # (H, n, 2)
+        return "".join(
+            _table(f"{name}{where and f', {where}'}", head, spec["labels"], values, "")
+            for where, values in zip(spec.get("names", [""]), pictures, strict=True)
+        )
+    if spec["kind"] == "tree":
+        return _text_table(name, ["path", "value", "state"], _tree_rows(spec, arrays[0]))
+    if spec["kind"] == "diagram":
+        values = _written(spec["box_texts"], arrays[0])
+        labels_of = [label.replace("\n", " ") for label in spec["labels"]]
+        rows = list(zip(labels_of, values, spec["details"], strict=False))
+        arrows = zip(
+            spec["arrows"], spec["arrow_labels"], spec["details"][len(rows) :], strict=True
+        )
+        rows += [
+            (f"{labels_of[start]} → {labels_of[end]}", label, detail)
+            for (start, end, _), label, detail in arrows
+        ]
+        return _text_table(name, ["part", "value", "what it is"], rows)
+    return _text_table(name, spec["header"], spec["rows"])
+
+
+def _tree_rows(spec: dict[str, Any], values: Any) -> Iterator[tuple[str, str, str]]:
+    paths: list[str] = []
+    written = _written(spec["texts"], values)
+    for i, (label, parent) in enumerate(zip(spec["labels"], spec["parents"], strict=True)):
+        paths.append(label if parent < 0 else f"{paths[parent]} → {label}")
+        yield paths[i], written[i], spec["states"][i] or ""
+
+
+def _written(texts: list[str | None], numbers: Any) -> list[str]:
+    """Each text, or the number in its place; nothing where there is neither."""
+    return [
+        text if text is not None else "" if math.isnan(number) else _number(number)
+        for text, number in zip(texts, numbers, strict=True)
+    ]
+
+
+def _number(value: float) -> str:
+    whole = float(value).is_integer() and abs(value) < 1e7
+    return f"{value:.0f}".replace("-", "−") if whole else _cell_text(value, "")
+
+
+def _text_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    top = f"<tr>{_cells('th', header)}</tr>"
+    cells = "".join(f"<tr>{_cells('td', row)}</tr>" for row in rows)
+    return f"<table><caption>{escape(caption)}</caption>{top}{cells}</table>"
 
 
 def _table(caption: str, head: list[str], rows: list[str], values: Any, colours: str) -> str:
@@ -99,7 +145,7 @@ def _table(caption: str, head: list[str], rows: list[str], values: Any, colours:
     return f"<table><caption>{escape(caption)}</caption>{top}{body}</table>"
 
 
-def _cells(tag: str, texts: list[str]) -> str:
+def _cells(tag: str, texts: Sequence[str]) -> str:
     return "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)
 
 
