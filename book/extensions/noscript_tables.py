@@ -53,15 +53,18 @@ def _opening_panels(
         int(np.ravel_multi_index(places, sizes))
     ]:
         spec = state["frames_layout"]["specs"][index]
-        yield (
-            spec,
-            [
-                np.frombuffer(
-                    frames, f"<{entry['dtype']}", math.prod(entry["shape"]), offset
-                ).reshape(entry["shape"])
-                for entry, offset in zip(spec.get("arrays", []), offsets, strict=True)
-            ],
-        )
+        arrays = [
+            np.frombuffer(frames, f"<{entry['dtype']}", math.prod(entry["shape"]), offset).reshape(
+                entry["shape"]
+            )
+            for entry, offset in zip(spec.get("arrays", []), offsets, strict=True)
+        ]
+        names = spec.get("strings", [])  # their arrays, the last ones, are places of texts
+        texts = [
+            [state["frames_layout"]["strings"][place] for place in places]
+            for places in arrays[len(arrays) - len(names) :]
+        ]
+        yield {**spec, **dict(zip(names, texts, strict=True))}, arrays[: len(arrays) - len(names)]
 
 
 def _panel_html(spec: dict[str, Any], arrays: list[Any], labels: dict[str, str]) -> str:

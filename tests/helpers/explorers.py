@@ -66,7 +66,11 @@ def unpack(layout, data, point):
             ).reshape(entry["shape"])
             for entry, offset in zip(spec.get("arrays", []), offsets, strict=True)
         ]
-        panels[spec["name"]] = (spec, arrays)
+        names = spec.get("strings", [])
+        places = arrays[len(arrays) - len(names) :]
+        texts = [[layout["strings"][place] for place in list_] for list_ in places]
+        arrays = arrays[: len(arrays) - len(names)]
+        panels[spec["name"]] = ({**spec, **dict(zip(names, texts, strict=True))}, arrays)
     return panels
 
 

@@ -1,7 +1,8 @@
 """Serialize the panels of a whole grid: arrays as float16 in one block of bytes, the rest as JSON.
 
 A panel becomes a *spec* (its labels and shapes, JSON) and *arrays*. Equal specs and equal arrays
-are stored once, so a panel that ignores a slider costs nothing for that slider's values.
+are stored once, so a panel that ignores a slider costs nothing for that slider's values. Texts that
+a slider changes are numbered, and only their numbers are an array of each grid point.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ class Frames:
     points: list[list[list[int]]] = field(default_factory=list)  # [[spec, offset, offset...], ...]
     ranges: dict[str, list[float]] = field(default_factory=dict)  # panel -> [lowest, highest]
     data: bytearray = field(default_factory=bytearray)
+    strings: list[str | None] = field(default_factory=list)
     _positions: dict[object, int] = field(default_factory=dict, repr=False)
 
     def add(self, panels: Panels) -> None:
@@ -76,11 +78,28 @@ class Frames:
                 as_bytes(array, entry["dtype"])
                 for array, entry in zip(arrays, spec.get("arrays", []), strict=True)
             ]
+            if isinstance(panel, Diagram):
+                buffers += self._number_strings(spec, panel.strings())
             point.append([self._spec_index(spec), *map(self._offset, buffers)])
             if isinstance(panel, Lines):
                 arrays = [y[y > 0] if panel.log_y else y for y in arrays[1:]]
             self._update_range(name, arrays)
         self.points.append(point)
+
+    def _number_strings(self, spec: Spec, lists: Mapping[str, list[str | None]]) -> list[bytes]:
+        """Name the lists in the spec; their arrays are the places of their texts in `strings`."""
+        spec["strings"] = list(lists)
+        spec["arrays"] += [{"shape": [len(texts)], "dtype": "u2"} for texts in lists.values()]
+        return [
+            np.array([self._string_index(text) for text in texts], dtype="<u2").tobytes()
+            for texts in lists.values()
+        ]
+
+    def _string_index(self, text: str | None) -> int:
+        if ("string", text) not in self._positions:
+            self._positions["string", text] = len(self.strings)
+            self.strings.append(text)
+        return self._positions["string", text]
 
     def _spec_index(self, spec: Spec) -> int:
         key = repr(spec)
@@ -104,8 +123,9 @@ class Frames:
             self.ranges[name] = [min(low, float(values.min())), max(high, float(values.max()))]
 
     def layout(self) -> dict[str, Any]:
-        """The JSON that goes with `data`: specs, points and ranges."""
-        return {"specs": self.specs, "points": self.points, "ranges": self.ranges}
+        """The JSON that goes with `data`: specs, points, ranges, and strings if there are any."""
+        layout = {"specs": self.specs, "points": self.points, "ranges": self.ranges}
+        return layout | ({"strings": self.strings} if self.strings else {})
 
 
 def same_panels(first: Mapping[str, object], second: Mapping[str, object]) -> bool:

@@ -105,7 +105,6 @@ class Diagram:
 
     def spec(self) -> Spec:
         boxes, names = list(self.boxes.values()), list(self.boxes)
-        _, texts = split_values("Diagram", {name: box.value for name, box in self.boxes.items()})
         return {
             "names": names,
             "boxes": [(b.x, b.y, b.width, b.height, b.role) for b in boxes],
@@ -115,9 +114,16 @@ class Diagram:
                 for a in self.arrows
             ],
             "labels": [b.label for b in boxes],
-            "box_texts": texts,
-            "arrow_labels": [a.label for a in self.arrows],
-            "details": [b.detail for b in boxes] + [a.detail for a in self.arrows],
+        }
+
+    def strings(self) -> dict[str, list[str | None]]:
+        """The texts that a slider may change while boxes and arrows stay where they are."""
+        _, texts = split_values("Diagram", {n: box.value for n, box in self.boxes.items()})
+        details = [b.detail for b in self.boxes.values()] + [a.detail for a in self.arrows]
+        return {
+            "box_texts": list(texts),
+            "arrow_labels": [arrow.label for arrow in self.arrows],
+            "details": [*details],
         }
 
     def arrays(self) -> list[Floats]:

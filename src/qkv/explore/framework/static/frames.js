@@ -1,5 +1,5 @@
 // Deserializes the panels of one grid point from the bytes that frames.py wrote.
-const BYTES = { f2: 2, f4: 4 };
+const BYTES = { f2: 2, f4: 4, u2: 2 };
 
 function float16(bits) {
   const sign = bits & 0x8000 ? -1 : 1;
@@ -12,10 +12,20 @@ function float16(bits) {
 
 function array(bytes, offset, { shape, dtype }) {
   const length = shape.reduce((a, b) => a * b, 1);
-  const read = dtype === "f2"
-    ? (at) => float16(bytes.getUint16(at, true))
-    : (at) => bytes.getFloat32(at, true);
+  const read = {
+    f2: (at) => float16(bytes.getUint16(at, true)),
+    f4: (at) => bytes.getFloat32(at, true),
+    u2: (at) => bytes.getUint16(at, true),
+  }[dtype];
   return Float32Array.from({ length }, (_, i) => read(offset + i * BYTES[dtype]));
+}
+
+// The last arrays of some panels are places of texts in the layout's list of strings.
+function withStrings(layout, spec, arrays) {
+  const names = spec.strings ?? [];
+  const numbers = arrays.slice(0, arrays.length - names.length);
+  const lists = arrays.slice(numbers.length).map((places) => [...places].map((k) => layout.strings[k]));
+  return { ...spec, ...Object.fromEntries(names.map((name, i) => [name, lists[i]])), arrays: numbers };
 }
 
 // A DataView over whatever the widget manager hands out for a bytes trait.
@@ -27,7 +37,7 @@ export function panelsAt(layout, bytes, point) {
   return layout.points[point].map(([index, ...offsets]) => {
     const spec = layout.specs[index];
     const arrays = offsets.map((offset, i) => array(bytes, offset, spec.arrays[i]));
-    return { ...spec, arrays, shape: spec.arrays?.[0]?.shape, range: layout.ranges[spec.name] };
+    return { ...withStrings(layout, spec, arrays), shape: spec.arrays?.[0]?.shape, range: layout.ranges[spec.name] };
   });
 }
 
