@@ -130,7 +130,7 @@ def _written(texts: list[str | None], numbers: Any) -> list[str]:
 
 def _number(value: float) -> str:
     whole = float(value).is_integer() and abs(value) < 1e7
-    return f"{value:.0f}".replace("-", "−") if whole else _cell_text(value, "")
+    return f"{value:,.0f}".replace("-", "−") if whole else _cell_text(value, "")
 
 
 def _text_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

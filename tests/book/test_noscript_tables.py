@@ -35,7 +35,7 @@ def test_points_trees_and_diagrams_are_tables():
         "path|value|state|&lt;s&gt;|&lt;s&gt; → cat|−1.17|kept|",
         "&lt;s&gt; → cat → cat → cat|−3.17|finished|",
         "|&lt;s&gt; → 어텐션|merged|",
-        "part|value|what it is|x|(8, 10, 128)|the input|W_Q|8192|",
+        "part|value|what it is|x|(8, 10, 128)|the input|W_Q|8,192|",
         "|scaled dot-product attention → W_O|(B, T, d_v)|all heads, side by side|",
     ):
         assert row in text, row

@@ -184,7 +184,7 @@ def same_value(exact, written, value):
         assert (exact, written) == (value or "NaN", value or "")
         return
     assert np.isclose(float(exact), value, rtol=1e-3)
-    plain = written.replace("−", "-")
+    plain = written.replace("−", "-").replace(",", "")
     if "×" not in plain:
         decimals = len(plain.partition(".")[2])
         assert np.isclose(float(plain), value, atol=0.51 * 10**-decimals, rtol=5e-4), written

@@ -5,7 +5,7 @@ import pytest
 from qkv.explore import Scatter, explore
 from tests.browser.axe import violations
 from tests.browser.shown import SNAPSHOT, compare
-from tests.browser.test_explorers import STILL, mount, open_alone, settings
+from tests.browser.test_explorers import ON_CELLS, STILL, mount, open_alone, settings
 from tests.helpers.panels import MIXES, WIDTHS, every_panel
 
 PHONE = {"width": 375, "height": 700}
@@ -150,8 +150,8 @@ def test_a_diagram_is_walked_to_the_nearest_part(explorer):
     assert said == [
         "x: (8, 10, 128) · the input",
         "x → W_K: (B, T, 128) · one row a token",
-        "W_K: 8192 (level 0.25)",
-        "W_V: 8192",
+        "W_K: 8,192 (level 0.25)",
+        "W_V: 8,192",
         "W_V → scaled dot-product attention: (v)",
     ]
     assert figure.locator(".qkv-on").count() == 1
@@ -211,7 +211,18 @@ def test_pictures_say_in_words_what_they_show(explorer):
     assert said[0].startswith("words: 7 points; cat (noun): (0.19, 0.43)")
     assert said[1].startswith("clocks: 5 × 1 points; a · hand: (")
     assert said[2] == "tree: 11 nodes; largest <s> → cat: −1.17, kept"
-    assert said[3].startswith("diagram: 14 parts; x (8, 10, 128); W_Q 8192; ")
+    assert said[3].startswith("diagram: 14 parts; x (8, 10, 128); W_Q 8,192; ")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_texts_in_filled_boxes_have_contrast(explorer, page, theme):
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    seen = []
+    for mix in range(len(MIXES)):
+        explorer.move({"mix": mix})
+        seen += explorer.root.evaluate(ON_CELLS.replace(".qkv-cell:not(.qkv-hatched)", ".qkv-box"))
+    assert len(seen) > 10
+    assert min(seen)[0] >= 4.5, min(seen)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -168,7 +168,7 @@ def validate_box(name: str, box: Box, frame: bool) -> None:
 def as_written(value: float) -> str:
     """About as many characters as diagram.js writes."""
     if value.is_integer() and abs(value) < 1e7:
-        return f"{value:.0f}"
+        return f"{value:,.0f}"
     return f"{value:.4g}" if value == 0 or 1e-4 <= abs(value) < 1e6 else "0.00×10⁰⁰"
 
 

@@ -1,5 +1,5 @@
 import { computeLayout, middleOf, nearestInDirection, placeArrowLabels } from "./diagram_layout.js";
-import { formatExact, formatNumber } from "./number_format.js";
+import { formatCount, formatExact, formatNumber } from "./number_format.js";
 import { makeSelectable } from "./mark_selection.js";
 import { createPicture, FONT, label, setAttributes, svg, textWidth } from "./elements.js";
 
@@ -58,7 +58,8 @@ function build(panel, layout) {
 function amount(panel, i) {
   const value = panel.arrays[0][i];
   if (panel.box_texts[i] !== null) return panel.box_texts[i];
-  return Number.isNaN(value) ? "" : formatNumber(value, Number.isInteger(value) && Math.abs(value) < 1e7 ? 0 : undefined);
+  if (Number.isNaN(value)) return "";
+  return Number.isInteger(value) && Math.abs(value) < 1e7 ? formatCount(value) : formatNumber(value);
 }
 
 function paint(panel, layout, { boxes, arrows }) {

@@ -7,16 +7,17 @@ const WIDEST_UNIT = 64;
 const MARGIN = 6;
 
 export function computeLayout(panel, width) {
-  const far = (axis) => Math.max(...panel.boxes.map((box) => box[axis] + box[axis + 2]),
-    ...panel.arrows.flatMap(([, , via]) => via.map((point) => point[axis])));
-  const unit = clamp((width - 2 * MARGIN) / far(0), UNIT, WIDEST_UNIT);
-  const across = (x) => MARGIN + x * unit;
-  const down = (y) => MARGIN + y * UNIT;
+  const passed = (axis) => panel.arrows.flatMap(([, , via]) => via.map((point) => point[axis]));
+  const near = [0, 1].map((axis) => Math.min(...panel.boxes.map((box) => box[axis]), ...passed(axis)));
+  const far = [0, 1].map((axis) => Math.max(...panel.boxes.map((box) => box[axis] + box[axis + 2]), ...passed(axis)));
+  const unit = clamp((width - 2 * MARGIN) / (far[0] - near[0]), UNIT, WIDEST_UNIT);
+  const across = (x) => MARGIN + (x - near[0]) * unit;
+  const down = (y) => MARGIN + (y - near[1]) * UNIT;
   const boxes = panel.boxes.map(([x, y, w, h]) => ({ left: across(x), right: across(x + w), top: down(y),
     bottom: down(y + h), x: across(x + w / 2), y: down(y + h / 2) }));
   const paths = panel.arrows.map(([from, to, via]) =>
     route(boxes[from], boxes[to], via.map(([x, y]) => [across(x), down(y)])));
-  return { boxes, paths, width: Math.ceil(across(far(0)) + MARGIN), height: Math.ceil(down(far(1)) + MARGIN) };
+  return { boxes, paths, width: Math.ceil(across(far[0]) + MARGIN), height: Math.ceil(down(far[1]) + MARGIN) };
 }
 
 const within = (value, low, high) => value >= low && value <= high;

@@ -33,7 +33,8 @@ function figurePanel(panel, labels) {
     html("figcaption", {}, html("span", { textContent: name }), readout), body);
   figure.dataset.panel = panel.name;
   figure.dataset.kind = panel.kind;
-  if (WIDE.includes(panel.kind) || panel.shape?.length === 3 || panel.shape?.[0] > 16) figure.classList.add("qkv-wide");
+  const isWide = WIDE.includes(panel.kind) || panel.shape?.length === 3;
+  if (isWide || (panel.kind !== "scatter" && panel.shape?.[0] > 16)) figure.classList.add("qkv-wide");
   // Room for the longest text, so that the picture stays where it is while one points at its parts.
   const reserve = (texts) => {
     const lines = Math.ceil((1.1 * Math.max(...texts.map((text) => textWidth(text, READOUT)))) / width);

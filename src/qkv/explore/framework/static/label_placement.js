@@ -34,7 +34,7 @@ export function placeLabels(points, bounds, obstacles) {
   const placed = [];
   for (const point of points) {
     const cost = (box) => box.dislike + 30 * outside(box, bounds)
-      + placed.reduce((sum, other) => sum + 5 * overlapArea(box, other), 0)
+      + placed.reduce((sum, other) => sum + (overlapArea(box, other) ? 200 + overlapArea(box, other) : 0), 0)
       + obstacles.reduce((sum, other) => sum + overlapArea(box, other), 0);
     const best = candidates(point).map((box) => ({ box, cost: cost(box) }))
       .reduce((a, b) => (b.cost < a.cost ? b : a)).box;

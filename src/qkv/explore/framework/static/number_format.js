@@ -14,6 +14,11 @@ export function formatNumber(value, decimals) {
   return (/[1-9]/.test(text) ? text : text.replace("-", "")).replaceAll("-", MINUS);
 }
 
+// A whole number with its thousands parted, as Python's format "," does it, so that a long one is read.
+export function formatCount(value) {
+  return formatNumber(value, 0).replace(/\d(?=(\d{3})+$)/g, "$&,");
+}
+
 // An exact half goes to the even digit, as Python prints it: the figures beside are Python's.
 function formatFixed(value, decimals) {
   const unit = 10 ** decimals;

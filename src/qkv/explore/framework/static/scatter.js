@@ -75,7 +75,7 @@ function build(panel, layout) {
     picture.append(group);
   }
   picture.append(...legend(layout),
-    label(panel.y_label, { x: 0, y: layout.legend.height + FONT / 2, class: "qkv-axis" }),
+    label(panel.y_label, { x: 0, y: layout.legend.height + FONT, class: "qkv-axis" }),
     label(panel.x_label, { x: layout.width - 1, y: layout.height - FONT / 2 - 2, class: "qkv-axis", "text-anchor": "end" }));
   return { picture, marks };
 }
@@ -109,6 +109,7 @@ function paintMark(panel, layout, mark, k, origin) {
   const at = placeOf(layout, values, k);
   Object.assign(mark.element.dataset, { x: formatExact(values[2 * k]), y: formatExact(values[2 * k + 1]) });
   mark.at = at;
+  mark.element.classList.toggle("qkv-beyond", isBeyond(layout, values, k));
   moveTo(mark.shape, at);
   if (panel.arrows) arrow(mark, origin, at);
   if (!start) return;
@@ -117,6 +118,9 @@ function paintMark(panel, layout, mark, k, origin) {
   moveTo(mark.hollow, before);
   trace(mark.trail, `M${before.join(" ")}L${at.join(" ")}`);
 }
+
+const isBeyond = (layout, values, k) =>
+  [0, 1].some((axis) => values[2 * k + axis] < layout.low || values[2 * k + axis] > layout.high);
 
 // What a label may not cover: marks, and the shafts of arrows.
 function obstacles(panel, marks, origin) {
@@ -151,13 +155,12 @@ function reading(panel, layout, k, labels) {
   const [x, y] = panel.arrays[0].slice(2 * k, 2 * k + 2);
   const word = (key) => labels[key] ?? key;
   const [h, i] = [Math.floor(k / layout.n), k % layout.n];
-  const beyond = [x, y].some((v) => v < layout.low || v > layout.high);
   const turn = (Math.atan2(y, x) * 180) / Math.PI;
   return [panel.names && `${panel.names[h]} · `, panel.labels[i], panel.groups && ` (${panel.groups[i]})`,
     `: (${formatNumber(x, 2)}, ${formatNumber(y, 2)})`,
     panel.arrows && `, ${word("length")} ${formatNumber(Math.hypot(x, y), 2)}, ${word("angle")} ${formatNumber(turn, 0)}°`,
     panel.arrays[1] && `, ${word("from")} (${[0, 1].map((axis) => formatNumber(panel.arrays[1][2 * k + axis], 2)).join(", ")})`,
-    beyond && `, ${labels.beyond}`].filter(Boolean).join("");
+    isBeyond(layout, panel.arrays[0], k) && `, ${labels.beyond}`].filter(Boolean).join("");
 }
 
 function summary(panel, layout, labels) {

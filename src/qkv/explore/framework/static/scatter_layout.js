@@ -26,13 +26,14 @@ export function computeLayout(panel, width) {
   const perRow = Math.ceil(H / Math.ceil(H / fit));
   const margin = 10 + Math.max(...levels.map((v) => textWidth(formatNumber(v), FONT)));
   const largest = H === 1 ? LARGEST.one : LARGEST.several;
-  const sideFor = (left) => Math.floor(clamp((width - left - 1 - GAP * (perRow - 1)) / perRow, SMALLEST, largest));
+  const right = panel.circle ? 1 : 9; // half a number under the last grid line
+  const sideFor = (left) => Math.floor(clamp((width - left - right - GAP * (perRow - 1)) / perRow, SMALLEST, largest));
   const numbered = !panel.circle && sideFor(margin) >= NUMBERED;
   const left = numbered ? margin : 1;
   const side = sideFor(left);
   const groups = [...new Set(panel.groups ?? [])];
   const legend = legendPlaces(groups, width);
-  const top = legend.height + (panel.y_label ? FONT + 8 : 2);
+  const top = legend.height + (panel.y_label ? FONT + 12 : numbered ? 8 : 2);
   const heading = H > 1 ? FONT + 8 : 0;
   const below = numbered ? FONT + 10 : 4;
   const down = Math.ceil(H / perRow);
@@ -41,7 +42,7 @@ export function computeLayout(panel, width) {
     left: (h) => left + (h % perRow) * (side + GAP),
     up: (h) => top + heading + Math.floor(h / perRow) * pitch,
     scale: (v) => ((v - low) / (high - low)) * side,
-    width: Math.ceil(left + perRow * side + (perRow - 1) * GAP + 1),
+    width: Math.ceil(left + perRow * side + (perRow - 1) * GAP + right),
     height: Math.ceil(top + down * pitch + (panel.x_label ? FONT + 8 : 2)) };
 }
 

@@ -1,4 +1,4 @@
-import { formatExact, formatNumber } from "./number_format.js";
+import { formatCount, formatExact, formatNumber } from "./number_format.js";
 import { makeSelectable } from "./mark_selection.js";
 import { createPicture, FONT, label, setAttributes, svg, textWidth } from "./elements.js";
 
@@ -13,7 +13,7 @@ function amount(panel, i) {
   if (panel.texts[i] !== null) return panel.texts[i];
   const values = [...panel.arrays[0]];
   const whole = values.every((v) => Number.isNaN(v) || Number.isInteger(v));
-  return Number.isNaN(values[i]) ? "" : formatNumber(values[i], whole ? 0 : 2);
+  return Number.isNaN(values[i]) ? "" : whole ? formatCount(values[i]) : formatNumber(values[i], 2);
 }
 
 function childrenOf(panel) {
