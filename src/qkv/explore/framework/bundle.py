@@ -9,8 +9,8 @@ STATIC = Path(__file__).parent / "static"
 # In the order of their imports: a file may use those before it.
 FILES = (
     *("elements", "number_format", "frames", "mark_selection", "heatmap_layout", "heatmap"),
-    *("bars", "lines", "label_placement", "scatter_layout", "scatter", "tree", "diagram_layout"),
-    *("diagram", "table", "kernel_inputs", "jupyter_controls", "explorer"),
+    *("bars", "lines", "label_placement", "scatter_layout", "scatter_marks", "scatter", "tree"),
+    *("diagram_layout", "diagram", "table", "kernel_inputs", "jupyter_controls", "explorer"),
 )
 IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?:function|const) (\w+)", re.MULTILINE)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from qkv.explore.framework.panels.bars import Bars
-from qkv.explore.framework.panels.diagram import Arrow, Box, Diagram
+from qkv.explore.framework.panels.box import Box
+from qkv.explore.framework.panels.diagram import Arrow, Diagram
 from qkv.explore.framework.panels.heatmap import Heatmap
 from qkv.explore.framework.panels.lines import Lines
 from qkv.explore.framework.panels.scatter import Scatter

@@ -8,40 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from qkv.explore.framework.panels.text_width import text_width
-from qkv.explore.framework.panels.tree import split_values
-from qkv.explore.framework.panels.validation import ROLES, Floats, Role, Spec, validate_choice
-
-UNIT = 40  # px a unit of the grid is at least, on the smallest page
-LINE = 15  # px a line of text is high
-PADDING = 6  # px between a text and its box, left and right
-
-
-@dataclass(frozen=True)
-class Box:
-    """One box of a Diagram. A box that lies around others is a frame behind them.
-
-    Args:
-        label: what stands in it; a line break is "\\n".
-        x: its left side, in units of the grid from the left; a unit is 40 px or more.
-        y: its top, in units from the top.
-        width: in units.
-        height: in units; one unit holds two lines of text.
-        detail: what the readout says of it.
-        value: a number or a text under the label; a slider may change it.
-        role: whose colour it has: "query", "key", "value", "output" or None for ink.
-        level: 0..1, how dark it is filled, such as its share of all parameters.
-    """
-
-    label: str
-    x: float
-    y: float
-    width: float = 1
-    height: float = 1
-    detail: str = ""
-    value: float | str | None = None
-    role: Role | None = None
-    level: float | None = None
+from qkv.explore.framework.panels.box import Box, encloses, overlap, validate_box
+from qkv.explore.framework.panels.validation import Floats, Spec, split_values
 
 
 @dataclass(frozen=True)
@@ -130,63 +98,3 @@ class Diagram:
         numbers, _ = split_values("Diagram", {n: box.value for n, box in self.boxes.items()})
         levels = [np.nan if box.level is None else box.level for box in self.boxes.values()]
         return [numbers, np.array(levels, dtype=np.float64)]
-
-
-def validate_box(name: str, box: Box, frame: bool) -> None:
-    where = f"boxes[{name!r}]"
-    validate_choice("Diagram", f"{where}.role", box.role, (None, *ROLES))
-    if box.width <= 0 or box.height <= 0 or box.x < 0 or box.y < 0:
-        raise ValueError(
-            f"Diagram: {where} must lie at x, y ≥ 0 and have a size, got x={box.x}, y={box.y}, "
-            f"width={box.width}, height={box.height}: move or widen it"
-        )
-    if box.level is not None and not 0 <= box.level <= 1:
-        raise ValueError(
-            f"Diagram: {where}.level must lie in 0..1, got {box.level}: divide by the largest"
-        )
-    if frame and box.value is not None:
-        raise ValueError(
-            f"Diagram: {where} lies around other boxes and must have no value, got "
-            f"{box.value!r}: say it in its label or detail"
-        )
-    lines = box.label.split("\n")
-    if isinstance(box.value, str):
-        lines.append(box.value)
-    elif box.value is not None:
-        lines.append(as_written(float(box.value)))
-    needed = max(map(text_width, lines)) + 2 * PADDING, len(lines) * LINE + PADDING
-    for size, units, pixels in zip(
-        ("width", "height"), (box.width, box.height), needed, strict=True
-    ):
-        if pixels > units * UNIT and not (frame and size == "height"):
-            raise ValueError(
-                f"Diagram: {where} must hold its text {' / '.join(lines)!r}, got {size} {units:g}: "
-                f"give it {size} {np.ceil(pixels / UNIT * 10) / 10:g}, or break or shorten the text"
-            )
-
-
-def as_written(value: float) -> str:
-    """About as many characters as diagram.js writes."""
-    if value.is_integer() and abs(value) < 1e7:
-        return f"{value:,.0f}"
-    return f"{value:.4g}" if value == 0 or 1e-4 <= abs(value) < 1e6 else "0.00×10⁰⁰"
-
-
-def overlap(one: Box, two: Box) -> bool:
-    return (
-        one.x < two.x + two.width
-        and two.x < one.x + one.width
-        and one.y < two.y + two.height
-        and two.y < one.y + one.height
-    )
-
-
-def encloses(outer: Box, inner: Box) -> bool:
-    return (
-        (outer.x, outer.y, outer.width, outer.height)
-        != (inner.x, inner.y, inner.width, inner.height)
-        and outer.x <= inner.x
-        and outer.y <= inner.y
-        and outer.x + outer.width >= inner.x + inner.width
-        and outer.y + outer.height >= inner.y + inner.height
-    )

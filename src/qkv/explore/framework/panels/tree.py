@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from qkv.explore.framework.panels.validation import Floats, Spec, validate_choice
+from qkv.explore.framework.panels.validation import (
+    Floats,
+    Spec,
+    split_values,
+    validate_choice,
+)
 
 STATES = ("kept", "pruned", "finished")
 
@@ -72,19 +74,3 @@ class Tree:
     def arrays(self) -> list[Floats]:
         numbers, _ = split_values("Tree", {str(i): n.value for i, n in enumerate(self.nodes)})
         return [numbers]
-
-
-def split_values(call: str, values: dict[str, object]) -> tuple[Floats, tuple[str | None, ...]]:
-    """The numbers among the values, nan for the others, and the texts, None for the others."""
-    for name, value in values.items():
-        number = isinstance(value, int | float | np.integer | np.floating)
-        if not (value is None or isinstance(value, str) or number) or isinstance(value, bool):
-            raise ValueError(
-                f"{call}: {name}.value must be a number, a text or None, got {value!r}: "
-                "write it as a text"
-            )
-        if number and math.isnan(float(value)):  # type: ignore[arg-type]
-            raise ValueError(f"{call}: {name}.value must not be nan: leave it out, or write a text")
-    numbers = [math.nan if v is None or isinstance(v, str) else v for v in values.values()]
-    texts = tuple(v if isinstance(v, str) else None for v in values.values())
-    return np.array(numbers, dtype=np.float64), texts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -46,3 +47,19 @@ def validate_choice(call: str, name: str, value: object, allowed: Sequence[objec
     """Refuse a value that is not one of those allowed."""
     if value not in allowed:
         raise ValueError(f"{call}: {name} must be one of {list(allowed)}, got {value!r}")
+
+
+def split_values(call: str, values: dict[str, object]) -> tuple[Floats, tuple[str | None, ...]]:
+    """The numbers among the values, nan for the others, and the texts, None for the others."""
+    for name, value in values.items():
+        number = isinstance(value, int | float | np.integer | np.floating)
+        if not (value is None or isinstance(value, str) or number) or isinstance(value, bool):
+            raise ValueError(
+                f"{call}: {name}.value must be a number, a text or None, got {value!r}: "
+                "write it as a text"
+            )
+        if number and math.isnan(float(value)):  # type: ignore[arg-type]
+            raise ValueError(f"{call}: {name}.value must not be nan: leave it out, or write a text")
+    numbers = [math.nan if v is None or isinstance(v, str) else v for v in values.values()]
+    texts = tuple(v if isinstance(v, str) else None for v in values.values())
+    return np.array(numbers, dtype=np.float64), texts

@@ -3,6 +3,7 @@ import { FONT } from "./elements.js";
 // Finds a free place beside each point for its label, so that no two labels overlap.
 const HEIGHT = FONT + 2;
 const RINGS = [4, 12, 22]; // px between mark and label: near, and where nothing is free, farther
+const MOST_COVERED = 60; // px² of a mark
 const SIDES = [[1, 0], [-1, 0], [0, -1], [0, 1], [1, -1], [-1, -1], [1, 1], [-1, 1]];
 
 export function overlapArea(a, b) {
@@ -29,7 +30,7 @@ function outside(box, bounds) {
     + Math.max(0, bounds.top - box.top) + Math.max(0, box.bottom - bounds.bottom);
 }
 
-// The place of each label; `free` is false where even the best covers another label.
+// The place of each label; `free` is false where even the best covers another label, or half a mark.
 export function placeLabels(points, bounds, obstacles) {
   const placed = [];
   for (const point of points) {
@@ -38,7 +39,9 @@ export function placeLabels(points, bounds, obstacles) {
       + obstacles.reduce((sum, other) => sum + overlapArea(box, other), 0);
     const best = candidates(point).map((box) => ({ box, cost: cost(box) }))
       .reduce((a, b) => (b.cost < a.cost ? b : a)).box;
-    placed.push({ ...best, free: placed.every((other) => !other.free || !overlapArea(best, other)) });
+    const free = placed.every((other) => !other.free || !overlapArea(best, other))
+      && obstacles.every((mark) => overlapArea(best, mark) < MOST_COVERED);
+    placed.push({ ...best, free });
   }
   return placed;
 }
