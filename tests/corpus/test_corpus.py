@@ -1,10 +1,13 @@
 """The grammar: sentences known by heart, alignment, what holds for every pair."""
 
+from collections import Counter
+from dataclasses import replace
+
 import pytest
 
 from qkv.corpus import sentences, with_particle
 from qkv.corpus.clause import QUALITIES, VERBS, Features, render
-from qkv.corpus.nouns import NOUNS
+from qkv.corpus.nouns import GROUPS, NOUNS
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +34,22 @@ KNOWN = {
     "She does not sing the song": ("그녀는 노래를 부르지 않는다", "0-0 1-5 2-3 3-1 3-2"),
     "We are happy": ("우리는 행복하다", "0-0 1-1 1-2"),
     "The water will be cold": ("물은 차가울 것이다", "0-1 1-2 1-3 1-4 2-2"),
+    "The dog did not cross the street because it was tired": (
+        "개는 피곤해서 길을 건너지 않았다",
+        "0-1 0-8 1-7 1-9 1-10 2-6 3-4 4-2 4-3",
+    ),
+    "The dog did not cross the street because it was wide": (
+        "길이 넓어서 개는 길을 건너지 않았다",
+        "0-6 0-8 1-7 1-9 1-10 2-1 3-6 4-4 5-2 5-3",
+    ),
+    "The cat sat on the mat because it was warm": (
+        "매트가 따뜻해서 고양이는 매트 위에 앉았다",
+        "0-5 0-7 1-6 1-8 1-9 2-1 3-5 4-3 5-2",
+    ),
+    "The cat will drink the milk because it is thirsty": (
+        "고양이는 목말라서 우유를 마실 것이다",
+        "0-1 0-7 1-6 1-8 1-9 2-5 3-2 3-3 4-2",
+    ),
 }
 
 
@@ -52,12 +71,12 @@ def test_adjectives_and_places_stand_before_what_they_belong_to():
 
 
 def test_the_documented_sizes(pairs):
-    assert len(pairs) == 27_468
-    assert len({pair.source for pair in pairs}) == len({pair.target for pair in pairs}) == 27_468
-    assert len({word for pair in pairs for word in pair.source}) == 214
-    assert len({word for pair in pairs for word in pair.target}) == 419
-    assert {len(pair.source) for pair in pairs} == set(range(2, 12))
-    assert {len(pair.target) for pair in pairs} == set(range(2, 8))
+    assert len(pairs) == 34_367
+    assert len({pair.source for pair in pairs}) == len({pair.target for pair in pairs}) == 34_367
+    assert len({word for pair in pairs for word in pair.source}) == 225
+    assert len({word for pair in pairs for word in pair.target}) == 521
+    assert {len(pair.source) for pair in pairs} == set(range(2, 13))
+    assert {len(pair.target) for pair in pairs} == set(range(2, 9))
 
 
 def test_every_call_gives_the_same_pairs(pairs):
@@ -79,8 +98,18 @@ def test_aligned_words_belong_together(pairs):
         for i, j in pair.alignment:
             linked[pair.source[j].lower()].add(pair.target[i])
         for noun in filter(None, (made.subject, made.object, made.place)):
-            (word,) = linked[noun.lower()]
-            assert word.startswith(NOUNS[noun].korean)
+            said_twice = made.reason and noun == getattr(made, made.reason_of) != made.subject
+            assert len(linked[noun.lower()]) == 1 + bool(said_twice)
+            assert all(word.startswith(NOUNS[noun].korean) for word in linked[noun.lower()])
+        if made.reason:
+            (word,) = linked["it"]
+            assert word in linked[getattr(made, made.reason_of)]
+            particle = "topic" if made.reason_of == "subject" else "subject"
+            noun = NOUNS[getattr(made, made.reason_of)].korean
+            assert word == with_particle(noun, particle)
+            assert linked["because"] == linked[made.reason]
+            (reason,) = linked["because"]
+            assert pair.target.index(reason) == pair.target.index(word) + 1
         if made.adjective:
             assert linked[made.adjective] == {QUALITIES[made.adjective].korean.split()[0]}
         if made.negated:
@@ -96,6 +125,32 @@ def test_the_verb_ends_the_sentence_and_the_object_stands_before_it(pairs):
             thing = with_particle(NOUNS[pair.features.object].korean, "object")
             after = len(pair.target) - pair.target.index(thing) - 1
             assert after == 1 + pair.features.negated + (pair.features.tense == "future")
+
+
+def test_a_reason_fits_one_of_the_two_nouns_and_no_person(pairs):
+    """The adjective alone tells which; beside an event in words there is the same without it."""
+    fits = {(pair.features.subject, pair.features.verb) for pair in pairs}
+    events = {pair.features for pair in pairs}
+    reasons = [pair.features for pair in pairs if pair.features.reason]
+    people = {noun.english for group in ("people", "pronouns") for noun in GROUPS[group]}
+    for made in reasons:
+        assert replace(made, reason=None, reason_of=None) in events
+        nouns = {role: getattr(made, role) for role in ("subject", "object", "place")}
+        fitting = [role for role, noun in nouns.items() if (noun, made.reason) in fits]
+        assert fitting == [made.reason_of]
+        assert nouns[made.reason_of] not in people
+    assert len(reasons) == 5_281
+    roles = Counter(made.reason_of for made in reasons)
+    assert roles == {"subject": 2_316, "object": 1_994, "place": 971}
+
+
+def test_the_adjective_of_a_reason_decides_what_it_means(pairs):
+    """There are many sentences that differ in the adjective alone, and in what *it* stands for."""
+    meant = {}
+    for pair in pairs:
+        if pair.features.reason:
+            meant.setdefault(pair.source[:-1], set()).add(pair.features.reason_of)
+    assert sum(len(roles) == 2 for roles in meant.values()) > 300
 
 
 def test_verbs_take_only_nouns_that_make_sense(pairs):

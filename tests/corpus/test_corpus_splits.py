@@ -61,13 +61,25 @@ def test_a_random_split_hides_no_combination():
 
 def test_the_documented_sizes():
     training, held = split_by_combination(PAIRS, 0.1, Random(0))
-    assert (len(training), len(held)) == (24_695, 2_773)
-    assert len({combination for pair in PAIRS for combination in combinations(pair)}) == 2_907
+    assert (len(training), len(held)) == (30_930, 3_437)
+    assert len({combination for pair in PAIRS for combination in combinations(pair)}) == 3_325
+
+
+def test_reasons_are_held_back():
+    training, held = split_by_combination(PAIRS, 0.1, Random(0))
+    seen = {combination for pair in training for combination in combinations(pair)}
+    reasons = [pair for pair in held if pair.features.reason]
+    assert len(reasons) == 717
+    assert sum(combinations(pair)[-1] not in seen for pair in reasons) == 403
 
 
 def test_combinations_of_a_pair():
     pair = next(p for p in PAIRS if " ".join(p.source) == "The cat sat on the mat")
     assert combinations(pair) == [("cat", "sit", "past"), ("mat", "sit", "past")]
+    tired = "The dog did not cross the street because it was tired"
+    pair = next(p for p in PAIRS if " ".join(p.source) == tired)
+    events = [("dog", "cross", "past"), ("street", "cross", "past")]
+    assert combinations(pair) == [*events, ("dog", "tired", "because")]
 
 
 @BOTH
@@ -80,5 +92,5 @@ def test_shares_outside_the_range_are_refused(split, share):
 def test_what_would_take_a_word_from_training_is_refused():
     with pytest.raises(ValueError, match=r"share = 0\.5 of 2 pairs cannot be held back: after 0,"):
         split_by_combination(PAIRS[:2], 0.5, Random(0))
-    with pytest.raises(ValueError, match="of 27468 pairs cannot be held back"):
+    with pytest.raises(ValueError, match="of 34367 pairs cannot be held back"):
         split_by_combination(PAIRS, 0.99, Random(0))

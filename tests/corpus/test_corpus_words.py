@@ -44,13 +44,25 @@ def test_an_unknown_particle_is_refused():
 
 def test_forms_of_the_lexicon_end_as_korean_verbs_do():
     """Before 것이다 a form ends in ㄹ, before 않다 in 지; the plain style ends in 다."""
-    for word in (*VERBS.values(), *QUALITIES.values()):
-        present, past, prospective, negated = word.korean.split()[-4:]
+    forms = [word.korean.split() for word in VERBS.values()]
+    forms += [word.korean.split()[1:5] for word in QUALITIES.values()]
+    for present, past, prospective, negated in forms:
         assert present[-1] == past[-1] == "다"
         assert negated[-1] == "지"
         assert unicodedata.normalize("NFD", prospective)[-1] == "ᆯ"
         assert unicodedata.normalize("NFD", past[:-1])[-1] == "ᆻ"
+    for word in (*VERBS.values(), *QUALITIES.values()):
         assert word.korean == unicodedata.normalize("NFC", word.korean)
+
+
+def test_the_form_of_a_reason_has_the_stem_of_the_past():
+    """Vowel harmony and irregular stems are the same before -ㅆ다 and -서: 추웠다, 추워서."""
+    for word in QUALITIES.values():
+        _, _, past, _, _, reason = word.korean.split()
+        assert (
+            unicodedata.normalize("NFC", unicodedata.normalize("NFD", past[:-1])[:-1]) + "서"
+            == reason
+        )
 
 
 def test_no_english_form_is_both_present_and_past():

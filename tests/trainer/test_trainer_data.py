@@ -15,9 +15,9 @@ from tests.helpers.training import PAIRS, paths, write_pairs
 
 def test_the_grammar_is_there_without_files():
     combination = TranslationData.from_grammar(words=True, valid_pairs=200)
-    assert (len(combination.training), len(combination.validation)) == (24_695, 200)
+    assert (len(combination.training), len(combination.validation)) == (30_930, 200)
     random = TranslationData.from_grammar(words=True, split="random", validation_fraction=0.2)
-    assert (len(random.training), len(random.validation)) == (27_468 - 5_494, 500)
+    assert (len(random.training), len(random.validation)) == (34_367 - 6_873, 500)
     known = {" ".join(map(str, s)) for s, _ in random.training}
     assert not any(" ".join(map(str, s)) in known for s, _ in random.validation)
 

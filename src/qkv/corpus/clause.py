@@ -27,6 +27,8 @@ class Features:
         tense: "present", "past" or "future".
         adjective: one that stands before a noun, and in `describes` which: "subject", "object" or
             "place".
+        reason: an adjective that stands after "because it is", and in `reason_of` which noun *it*
+            stands for: "subject", "object" or "place".
     """
 
     subject: str
@@ -38,6 +40,8 @@ class Features:
     place: str | None = None
     adjective: str | None = None
     describes: str | None = None
+    reason: str | None = None
+    reason_of: str | None = None
 
 
 @dataclass(frozen=True)
@@ -61,16 +65,34 @@ def render(features: Features) -> Pair:
     """Render the features as a sentence in both languages.
 
     The topic particle 은/는 marks pronouns, and the subject of a negation or of a property; 이/가
-    the subject of an event.
+    the subject of an event. Where there is a reason, the subject is the topic.
+
+    Korean says the reason first, and no pronoun. Where *it* stands for the subject, that noun
+    serves both clauses: 개는 피곤해서 길을 건너지 않았다. Else the noun is said twice, the first
+    time with 이/가: 길이 넓어서 개는 길을 건너지 않았다.
+
+    *It* is aligned with the noun that the reason is said of (개는, 길이). A Korean noun is aligned
+    with its English one each time that it is said. "Because", "is" and the adjective are one word.
     """
     verb = VERBS.get(features.verb)
-    is_topic = NOUNS[features.subject].pronoun or features.negated or verb is None or verb.state
+    is_topic = (
+        NOUNS[features.subject].pronoun
+        or features.negated
+        or features.reason is not None
+        or verb is None
+        or verb.state
+    )
     english, korean = _noun(features, "subject", "topic" if is_topic else "subject")
     predicate = _english_predicate(features)
     place = _place(features, "에서" if verb is None else verb.particle)
     object_ = _noun(features, "object", "object") if features.object else ([], [])
 
-    english += predicate + object_[0] + place[0]
+    reason = _reason(features)
+    english += predicate + object_[0] + place[0] + reason[0]
+    if features.reason_of == "subject":
+        korean = [(korean[0][0], ("subject", "it")), *reason[1]]
+    else:
+        korean = reason[1] + korean
     korean += place[1] + object_[1] + _korean_predicate(features)
     source = [word for word, _ in english]
     return Pair(
@@ -110,6 +132,21 @@ def _place(features: Features, particle: str) -> tuple[English, Korean]:
         return english, [*korean, (position + particle, ("position",))]
     noun, roles = korean[-1]
     return english, [*korean[:-1], (noun + particle, (*roles, "position"))]
+
+
+def _reason(features: Features) -> tuple[English, Korean]:
+    """길이 넓어서, "because it was wide"; of the subject, which stands there already, 피곤해서."""
+    if features.reason is None or features.reason_of is None:
+        return [], []
+    be = "was" if features.tense == "past" else "is"
+    words = ((word, "reason") for word in ("because", be, features.reason))
+    because, *rest = words
+    korean: Korean = [(QUALITIES[features.reason].korean.split()[5], ("reason",))]
+    if features.reason_of != "subject":
+        noun = NOUNS[getattr(features, features.reason_of)]
+        repeated = with_particle(noun.korean, "subject")
+        korean.insert(0, (repeated, (features.reason_of, "it")))
+    return [because, ("it", "it"), *rest], korean
 
 
 def _english_predicate(features: Features) -> English:

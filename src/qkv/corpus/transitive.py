@@ -74,6 +74,11 @@ TRANSITIVE = (
         ),
     ),
     Verb(
+        "cross crosses crossed",
+        "건넌다 건넜다 건널 건너지",
+        (Frame(f"{WHO} dog cat rabbit bear horse", "street river bridge field lake", ""),),
+    ),
+    Verb(
         "draw draws drew",
         "그린다 그렸다 그릴 그리지",
         (Frame(WHO, "animals apple flower tree house", "in:park in:garden in:school in:room"),),
@@ -111,7 +116,10 @@ TRANSITIVE = (
     Verb(
         "carry carries carried",
         "나른다 날랐다 나를 나르지",
-        (Frame(WHO, "stone box chair table", "in:market in:school in:garden"),),
+        (
+            Frame(WHO, "stone box chair table", "in:market in:school in:garden"),
+            Frame("horse", "stone box bag table", "in:market in:field"),
+        ),
     ),
     Verb(
         "sing sings sang",

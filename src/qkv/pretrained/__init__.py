@@ -1,6 +1,18 @@
 """A trained model that comes with the package: the grammar of `qkv.corpus`, English to Korean."""
 
-from qkv.pretrained.load import pretrained
-from qkv.pretrained.scores import alignment_accuracy, exact_match, positional_accuracy
+from qkv.pretrained.load import STEPS, pretrained
+from qkv.pretrained.scores import (
+    alignment_accuracy,
+    antecedent_attention,
+    exact_match,
+    positional_accuracy,
+)
 
-__all__ = ["alignment_accuracy", "exact_match", "positional_accuracy", "pretrained"]
+__all__ = [
+    "STEPS",
+    "alignment_accuracy",
+    "antecedent_attention",
+    "exact_match",
+    "positional_accuracy",
+    "pretrained",
+]

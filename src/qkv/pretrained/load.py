@@ -1,4 +1,9 @@
-"""Load the model that ships with the package, verified by its SHA-256, in either room."""
+"""Load the model that ships with the package, or one of its early checkpoints, in either room.
+
+Each is verified by its SHA-256. The early checkpoints are of the same training run. Their
+parameters are stored as float16, which halves their files and rounds each number to about three
+digits; loading converts them to float32.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +13,20 @@ from functools import cache
 from pathlib import Path
 
 from qkv.checkpoint import Checkpoint
-from qkv.pretrained.digest import DIGEST
+from qkv.pretrained.digest import DIGESTS
 from qkv.pretrained.lenient_tokenizer import LenientTokenizer
 from qkv.translator import Translator
 
-__all__ = ["EXAMPLE", "MODEL", "load_verified", "pretrained"]
+__all__ = ["DIGEST", "EXAMPLE", "MODEL", "STEPS", "load_verified", "manifest", "pretrained"]
 
 EXAMPLE = "The cat sat on the mat"
 
 MODEL = Path(__file__).parent / "model" / "last.json"
+STEPS = tuple(sorted(DIGESTS))
+DIGEST = DIGESTS[STEPS[-1]]
 
 
-def pretrained(room: str = "numpy") -> Translator:
+def pretrained(room: str = "numpy", step: int | None = None) -> Translator:
     """Load the trained translator of the book's grammar, `corpus.sentences`, English to Korean.
 
         pretrained().translate("The cat sat on the mat")  # 고양이가 매트 위에 앉았다
@@ -28,16 +35,29 @@ def pretrained(room: str = "numpy") -> Translator:
     name, and `pretrained().source.tokens` lists those that are. A full stop at the end is passed
     over, and so is the case of letters. A sentence that the grammar does not make, such as "The mat
     sat on the cat", is translated somehow, and often wrongly. The same translator is given at each
-    call in the same room: who trains its model on changes it for all.
+    call with the same arguments: who trains its model on changes it for all.
 
     Args:
         room: "numpy", which needs NumPy and safetensors alone, or "torch".
+        step: an early checkpoint of the training run, after so many updates: one of `STEPS`. None
+            is the last of them, the model itself.
     Raises:
-        ValueError: the room is unknown, or a file is another than was shipped.
+        ValueError: the room or the step is unknown, or a file is another than was shipped.
         OSError: one is missing.
         ImportError: the room is "torch", and torch is not installed.
     """
-    return _built(room)
+    step = STEPS[-1] if step is None else step
+    if isinstance(step, bool) or step not in DIGESTS:
+        raise ValueError(
+            f"pretrained: step must be one of {', '.join(map(str, STEPS))}, or None for the last, "
+            f"got {step!r}"
+        )
+    return _built(room, step)
+
+
+def manifest(step: int) -> Path:
+    """The manifest of the checkpoint after so many steps."""
+    return MODEL if step == STEPS[-1] else MODEL.with_name(f"step-{step}.json")
 
 
 def load_verified(path: Path, digest: str) -> Checkpoint:
@@ -59,13 +79,16 @@ def load_verified(path: Path, digest: str) -> Checkpoint:
 
 
 @cache
-def _shipped() -> Checkpoint:
-    shipped = load_verified(MODEL, DIGEST)
+def _shipped(step: int) -> Checkpoint:
+    shipped = load_verified(manifest(step), DIGESTS[step])
     source = LenientTokenizer(shipped.source.tokens, "English")
     target = LenientTokenizer(shipped.target.tokens, "Korean")
-    return replace(shipped, source=source, target=target)
+    parameters = {
+        name: value.astype("float32", copy=False) for name, value in shipped.parameters.items()
+    }
+    return replace(shipped, parameters=parameters, source=source, target=target)
 
 
 @cache
-def _built(room: str) -> Translator:
-    return Translator.from_checkpoint(_shipped(), room)
+def _built(room: str, step: int) -> Translator:
+    return Translator.from_checkpoint(_shipped(step), room)
