@@ -57,9 +57,9 @@ SIZES = ModelConfig(
     norm_placement="post",
     tie="target",
 )
-# The seed was chosen among 0, 1 and 2 after short trials: in its model, heads of the encoder look
-# from *it* at the noun that it means; by seed 0 none does, and the translations are as good. So it
-# shows what training can find, and not what it must.
+# The seed was chosen among 0, 1 and 2 after short trials, measured on pairs held back: by it,
+# heads of the encoder look from *it* at the noun that it means; by seed 0 none does, and pronouns
+# are translated as well. So it shows what training can find, and not what it must.
 TRAINING = TrainingConfig(steps=3000, learning_rate=0.003, warmup=200, average=1, seed=2)
 EARLY = (1, 100, 300, 600, 1000)  # steps after which a checkpoint is kept
 RUNTIME = RuntimeConfig(device="cpu", threads=1)
