@@ -32,7 +32,8 @@
   });
   const treeNode = (group) => ({ ...group.dataset, written: all(group, "text", text),
     x: Number(group.querySelector("rect").getAttribute("x")) });
-  const part = (group) => ({ ...group.dataset, role: group.dataset.role ?? null, written: all(group, "text", text),
+  const part = (group) => ({ ...group.dataset, role: group.dataset.role ?? null,
+    written: [...all(group.parentNode, `[data-over="${group.dataset.name}"] text`, text), ...all(group, "text", text)],
     frame: group.matches(".qkv-surround"), fits: all(group, "text", (one) => one.getBBox().width)
       .every((width) => width <= (group.querySelector("rect")?.getBBox().width ?? Infinity)) });
   const all = (node, selector, read) => [...node.querySelectorAll(selector)].map(read);

@@ -155,6 +155,10 @@ def test_a_diagram_is_walked_to_the_nearest_part(explorer):
         "W_V → scaled dot-product attention: (v)",
     ]
     assert figure.locator(".qkv-on").count() == 1
+    widths = """(parts) => parts.map((part) => [part.matches(".qkv-on"),
+      parseFloat(getComputedStyle(part.querySelector("rect, .qkv-wire")).strokeWidth)])"""
+    drawn = figure.locator(".qkv-part").evaluate_all(widths)
+    assert all((width >= 3) == chosen for chosen, width in drawn), drawn
     explorer.move({"width": 2})
     assert readout.text_content() == said[4]
     press(picture, "Escape")

@@ -17,13 +17,14 @@ function boxMark(panel, layout, i) {
     const room = right - left - 4;
     return textWidth(text, FONT) > room ? { textLength: room, lengthAdjust: "spacingAndGlyphs" } : {};
   };
+  const names = lines.map((text, k) => label(text, { ...place(k), ...fit(text), class: "qkv-label qkv-name" }));
   const value = label("", { ...place(lines.length), class: "qkv-label qkv-worth" });
   const element = svg("g", { class: `qkv-part ${frame ? "qkv-surround" : "qkv-box"}`, "data-name": panel.names[i], "data-label": panel.labels[i] },
     svg("rect", { x: left, y: top, width: right - left, height: bottom - top, rx: frame ? 10 : 6 }),
-    ...lines.map((text, k) => label(text, { ...place(k), ...fit(text), class: "qkv-label qkv-name" })), value);
+    ...(frame ? [] : names), value);
   const role = panel.boxes[i][4];
   if (role) element.dataset.role = role;
-  return { element, value, fit };
+  return { element, value, fit, over: frame ? svg("g", { class: "qkv-over", "data-over": panel.names[i] }, ...names) : null };
 }
 
 function arrowMark(panel, layout, k) {
@@ -48,7 +49,8 @@ function build(panel, layout) {
   const size = (i) => panel.boxes[i][2] * panel.boxes[i][3];
   const behind = boxes.map((_, i) => i).filter((i) => panel.frames[i]).sort((a, b) => size(b) - size(a));
   picture.append(...behind.map((i) => boxes[i].element), ...arrows.map(({ element }) => element),
-    ...boxes.filter((_, i) => !panel.frames[i]).map(({ element }) => element));
+    ...boxes.filter((_, i) => !panel.frames[i]).map(({ element }) => element),
+    ...boxes.map(({ over }) => over).filter(Boolean)); // no arrow runs through the name of a frame
   const parts = [...boxes, ...arrows].map(({ element }) => element);
   parts.forEach((part, k) => { part.dataset.part = k; });
   return { picture, boxes, arrows, parts };

@@ -38,6 +38,7 @@ function figurePanel(panel, labels) {
   // Room for the longest text, so that the picture stays where it is while one points at its parts.
   const reserve = (texts) => {
     const lines = Math.ceil((1.1 * Math.max(...texts.map((text) => textWidth(text, READOUT)))) / width);
+    readout.dataset.hint = labels.point ?? "Point at a part, or walk there with the arrow keys.";
     readout.style.minHeight = `${1.5 * Math.min(lines, 5)}em`;
   };
   const setReadout = (text) => { readout.textContent = text ?? ""; };
