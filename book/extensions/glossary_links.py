@@ -13,7 +13,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
 # A link in a link is none; a heading is a link already, in the table of contents.
-LEFT_ALONE = (nodes.reference, nodes.title, addnodes.glossary)
+LINKS = (nodes.reference, addnodes.pending_xref)
+LEFT_ALONE = (*LINKS, nodes.title, addnodes.glossary)
 
 
 def forms(term: str) -> set[str]:
@@ -24,6 +25,8 @@ def forms(term: str) -> set[str]:
 
 
 def is_left_alone(node: nodes.Node) -> bool:
+    if any(node.findall(lambda inner: isinstance(inner, LINKS))):
+        return True
     while node := node.parent:
         if isinstance(node, LEFT_ALONE):
             return True

@@ -13,7 +13,7 @@ class Table:
     """A table of text that Python has formatted.
 
     Args:
-        header: m column heads.
+        header: m column heads; under an empty one stand the heads of the rows.
         rows: each a list of m cells.
     Raises:
         ValueError: a row of another length.
