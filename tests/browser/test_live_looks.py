@@ -64,7 +64,7 @@ def test_by_keyboard_alone(reader: Reader) -> None:
     keyboard.press("Enter")
     live.ends(first, "done")
     tab_to(live, lambda: active(live)[1] > str(first), most=6)
-    tab_to(live, lambda: "qkv-live" in active(live)[0], "Shift+Tab", most=12)
+    tab_to(live, lambda: "qkv-live" in active(live)[0], "Shift+Tab", most=24)
 
 
 def test_no_editor_holds_the_focus(live: LivePage) -> None:

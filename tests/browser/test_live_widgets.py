@@ -104,8 +104,8 @@ def test_an_explorer_lives(readers: Callable[..., Reader], live_server: Server) 
     compare(dragged, fn(**dragged["values"]))
 
     handle.focus()
-    for key in ("ArrowLeft", "ArrowRight", "ArrowRight"):
-        handle.press(key)
+    ends = [handle.get_attribute(f"aria-value{one}") for one in ("now", "max")]
+    handle.press("ArrowLeft" if ends[0] == ends[1] else "ArrowRight")
     by_key = moved(root, dragged)
     compare(by_key, fn(**by_key["values"]))
     slid = next(a for a in state["axes"] if is_numeric(a["values"]))

@@ -145,8 +145,8 @@ NOT_KOREAN = """() => {
   for (let text = texts.nextNode(); text; text = texts.nextNode()) {
     const around = text.parentElement;
     if (!/\\p{Script=Hangul}/u.test(text.data)) continue;
-    if (around.closest("script, style, annotation")) continue;
-    if (around.closest("[lang]").lang !== "ko") found.push(text.data);
+    if (around.closest("script, style, annotation, noscript")) continue;
+    if (around.closest("[lang]").getAttribute("lang") !== "ko") found.push(text.data);
   }
   return found;
 }"""

@@ -10,7 +10,15 @@ STATIC = Path(__file__).parent / "static"
 FILES = (
     *("elements", "number_format", "frames", "mark_selection", "heatmap_layout", "heatmap"),
     *("bars", "lines", "label_placement", "scatter_layout", "scatter_marks", "scatter", "tree"),
-    *("diagram_layout", "diagram", "table", "kernel_inputs", "jupyter_controls", "explorer"),
+    *(
+        "diagram_layout",
+        "diagram",
+        "table",
+        "kernel_inputs",
+        "jupyter_controls",
+        "korean",
+        "explorer",
+    ),
 )
 IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?:function|const) (\w+)", re.MULTILINE)

@@ -4,6 +4,7 @@ import { dataView, panelsAt, pointOf } from "./frames.js";
 import { heatmap } from "./heatmap.js";
 import { labelGroup } from "./jupyter_controls.js";
 import { kernelInputs } from "./kernel_inputs.js";
+import { holdsKorean, markKorean } from "./korean.js";
 import { lines } from "./lines.js";
 import { scatter } from "./scatter.js";
 import { html, textWidth } from "./elements.js";
@@ -127,6 +128,7 @@ function render({ model, el }) {
   const texts = (at) => axes.map((axis) => text(axis, at[axis.name]));
   const setting = (at) => texts(at).map((value, i) => `${axes[i].label} ${value}`).join(", ");
 
+  const korean = holdsKorean(JSON.stringify([model.get("frames_layout"), axes, labels]));
   let shown = null;
   let panels = [];
   let width = 0;
@@ -145,6 +147,7 @@ function render({ model, el }) {
     const ofTexts = shown.map((panel, i) => (panel.kind === "text" ? summaries[i] : "")).filter(Boolean);
     const parts = [note.textContent || setting(values()), ...(ofTexts.length ? ofTexts : summaries)];
     announcement.textContent = parts.join(". ");
+    if (korean) markKorean(root.closest(".qkv-explore") ?? root);
   }
 
   const inputs = kernelInputs(model, labels, values, (layout, bytes, at) => {
