@@ -80,7 +80,7 @@ STEPS = (
     Step("links", "internal links", pytest("tests/book/test_links.py"), ("book",)),
     Step("unit", "unit tests", pytest("-n", "2", *UNIT)),
     Step("notebooks", "every notebook cell", pytest("-n", "2", "--dist", "loadscope", *NOTEBOOKS)),
-    Step("browser", "pages in a browser", pytest("tests/browser"), ("book", "browser")),
+    Step("browser", "pages in a browser", pytest("-n", "2", "tests/browser"), ("book", "browser")),
 )
 
 # Takes as long as the chapters are many, so it runs only when it is named.
