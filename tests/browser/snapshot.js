@@ -22,12 +22,15 @@
   });
   // Where a mark stands in its picture: moved there by a transform, or its path's last point.
   const shift = (path) => (path?.style.transform.match(/-?[\d.]+/g) ?? []).map(Number);
+  const within = (inner, outer) => {
+    const [box, frame] = [inner, outer].map((element) => element.getBoundingClientRect());
+    return [box.left - frame.left, box.top - frame.top, box.right - frame.left, box.bottom - frame.top];
+  };
   const point = (group) => ({
     ...group.dataset, role: group.dataset.role ?? null, name: text(group.querySelector(".qkv-label")),
     at: shift(group.querySelector(".qkv-shape")), from: shift(group.querySelector(".qkv-hollow")),
     tip: (group.querySelector(".qkv-tip")?.getAttribute("d").match(/-?[\d.]+/g) ?? []).slice(0, 2).map(Number),
-    box: ["left", "top", "right", "bottom"].map((side) =>
-      group.querySelector(".qkv-label").getBoundingClientRect()[side]),
+    box: within(group.querySelector(".qkv-label"), group.closest("[data-panel]")),
     seen: getComputedStyle(group.querySelector(".qkv-label")).visibility === "visible",
   });
   const treeNode = (group) => ({ ...group.dataset, written: all(group, "text", text),
