@@ -40,6 +40,15 @@ def test_the_nearest_word_follows(eiffel, miniature, nearest):
     assert nearest in COMPARED
 
 
+@pytest.mark.parametrize(("eiffel", "miniature"), GRID)
+def test_only_tower_moves_and_from_its_own_row(eiffel, miniature):
+    plane = mix(eiffel=eiffel, miniature=miniature)["plane"]
+    np.testing.assert_allclose(plane.points[0], mixed(eiffel, miniature))
+    np.testing.assert_allclose(plane.start[0], WORDS["tower"])
+    np.testing.assert_allclose(plane.points[1:], plane.start[1:])
+    assert np.abs(plane.points).max() <= plane.limits[1]
+
+
 def test_the_explorer_is_pure_and_light():
     packed = Frames()
     for eiffel, miniature in GRID:

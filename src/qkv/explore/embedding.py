@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from qkv.explore.framework.panels import Bars, Panels
+from qkv.explore.framework.panels import Panels, Scatter
 
 Array = np.ndarray[Any, Any]
 
@@ -16,17 +16,30 @@ COMPARED = {"skyscraper": (2.5, 0.5), "landmark": (1.5, 1.8), "toy": (-1.0, 0.0)
 SHARES = tuple(range(0, 60, 10))  # percent
 
 
-def mix(*, eiffel: int, miniature: int) -> Panels:
+def mix(
+    *, eiffel: int, miniature: int, x_label: str = "large", y_label: str = "famous"
+) -> Panels:
     """Where "tower" moves when its neighbours' vectors are mixed into it: shares that sum to 1.
 
     Args:
         eiffel, miniature: their shares in percent; what is left is the share of "tower" itself.
+        x_label, y_label: what the two numbers of a word say.
     """
     vector = mixed(eiffel, miniature)
     distances = {word: float(np.linalg.norm(vector - at)) for word, at in COMPARED.items()}
     large, famous = vector
+    points = [vector, WORDS["Eiffel"], WORDS["miniature"], *COMPARED.values()]  # (6, 2)
+    before = [WORDS["tower"], *points[1:]]
     return {
-        "plane": Bars(vector, ("large", "famous"), limits=(-3, 3), role="output"),
+        "plane": Scatter(
+            points,
+            ("tower", "Eiffel", "miniature", *COMPARED),
+            start=before,
+            groups=("output", "neighbour", "neighbour", *["compared"] * len(COMPARED)),
+            limits=(-3.5, 3.5),
+            x_label=x_label,
+            y_label=y_label,
+        ),
         "vector": f"large {large:.1f}, famous {famous:.1f}".replace("-", "−"),
         "nearest": min(distances, key=lambda word: distances[word]),
     }
