@@ -42,7 +42,7 @@ def wrong_words(pick, share=lambda z: np.exp(z).max() / np.exp(z).sum()):
     return lambda x, table, vocabulary: (vocabulary[pick(table @ x)], share(table @ x))
 
 
-LOGITS = np.array([1, -1, 2, 3, -2])
+LOGITS = np.array([1, -1, 1, 5, -4])
 RIGHT = {
     "embedding-1": LOGITS,
     "embedding-2": [("e", "w"), ("n", "ew")],
@@ -54,9 +54,9 @@ RIGHT = {
 WRONG = {
     "embedding-1": {
         "turned": -LOGITS,
-        "large alone": [0, 0, -1, 3, -2],
-        "famous alone": [1, -1, 3, 0, 0],
-        "plus one": [1, -1, 4, -3, 2],
+        "large alone": [0, 0, -2, 6, -4],
+        "famous alone": [1, -1, 3, -1, 0],
+        "plus one": [1, -1, 5, -7, 4],
         "softmax": np.exp(LOGITS) / np.exp(LOGITS).sum(),
         "exponentials": np.exp(LOGITS),
         "other": [0, 0, 0, 3, 0],
@@ -133,7 +133,7 @@ def test_each_mistake_has_its_own_hint(name):
 
 
 ALSO_RIGHT = {
-    "floats": ("embedding-1", [1.0, -1.0, 2.0, 3.0, -2.0]),
+    "floats": ("embedding-1", [1.0, -1.0, 1.0, 5.0, -4.0]),
     "written with a plus": ("embedding-2", ["e + w", "n + ew"]),
     "tuples": ("embedding-2", (("e", "w"), ("n", "ew"))),
     "letters in a list": ("embedding-3", ["d", "b"]),

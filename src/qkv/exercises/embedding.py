@@ -32,15 +32,15 @@ __all__ = [
 
 @exercise("embedding-1")
 def logits_by_hand(answer: object) -> str:
-    """The logits of x = (−1, 1) for the five words of the chapter."""
+    """The logits of x = (−2, 1) for the five words of the chapter."""
     logits = as_array(answer, shape=(5,)).astype(float)
-    right = np.array([1, -1, 2, 3, -2])
+    right = np.array([1, -1, 1, 5, -4])
     reject_each(
         logits,
-        (-right, "Every sign is turned.", "x begins with −1. Which number of a row meets it?"),
-        ([0, 0, -1, 3, -2], "Only *large* was used.", "A dot product has two terms here."),
-        ([1, -1, 3, 0, 0], "Only *famous* was used.", "A dot product has two terms here: large?"),
-        ([1, -1, 4, -3, 2], "The −1 counts as +1.", "x begins with −1."),
+        (-right, "Every sign is turned.", "x begins with −2. Which number of a row meets it?"),
+        ([0, 0, -2, 6, -4], "Only *large* was used.", "A dot product has two terms here."),
+        ([1, -1, 3, -1, 0], "Only *famous* was used.", "A dot product has two terms here: large?"),
+        ([1, -1, 5, -7, 4], "The −2 counts as +2.", "x begins with a minus sign."),
         (
             np.exp(right) / np.exp(right).sum(),
             "These are probabilities.",
@@ -52,7 +52,7 @@ def logits_by_hand(answer: object) -> str:
     reject(
         not is_close(logits, right, 5e-3),
         "Not these logits.",
-        "One dot product for each row of the table: −1 · large + 1 · famous.",
+        "One dot product for each row of the table: −2 · large + 1 · famous.",
     )
     return "right. The largest is that of *miniature*: it is the most likely word."
 

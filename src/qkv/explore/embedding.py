@@ -11,14 +11,12 @@ from qkv.explore.framework.panels import Panels, Scatter
 Array = np.ndarray[Any, Any]
 
 # Two numbers for each word, chosen by hand: how large, how famous. (2,) each.
-WORDS = {"tower": (2.0, 0.0), "Eiffel": (1.0, 3.0), "miniature": (-3.0, 0.0)}
-COMPARED = {"skyscraper": (2.5, 0.5), "landmark": (1.5, 1.8), "toy": (-1.0, 0.0)}
+WORDS = {"tower": (2.0, 0.0), "Eiffel": (1.0, 3.0), "miniature": (-3.0, -1.0)}
+COMPARED = {"skyscraper": (2.5, 0.5), "landmark": (1.5, 1.8), "toy": (-1.0, -1.0)}
 SHARES = tuple(range(0, 60, 10))  # percent
 
 
-def mix(
-    *, eiffel: int, miniature: int, x_label: str = "large", y_label: str = "famous"
-) -> Panels:
+def mix(*, eiffel: int, miniature: int, x_label: str = "large", y_label: str = "famous") -> Panels:
     """Where "tower" moves when its neighbours' vectors are mixed into it: shares that sum to 1.
 
     Args:
@@ -35,7 +33,7 @@ def mix(
             points,
             ("tower", "Eiffel", "miniature", *COMPARED),
             start=before,
-            groups=("output", "neighbour", "neighbour", *["compared"] * len(COMPARED)),
+            groups=("tower", "neighbours", "neighbours", *["compared"] * len(COMPARED)),
             limits=(-3.5, 3.5),
             x_label=x_label,
             y_label=y_label,
