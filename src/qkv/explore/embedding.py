@@ -26,8 +26,8 @@ def mix(*, eiffel: int, miniature: int, x_label: str = "large", y_label: str = "
     vector = mixed(eiffel, miniature)
     distances = {word: float(np.linalg.norm(vector - at)) for word, at in COMPARED.items()}
     large, famous = vector
-    points = [vector, WORDS["Eiffel"], WORDS["miniature"], *COMPARED.values()]  # (6, 2)
-    before = [WORDS["tower"], *points[1:]]
+    others = [WORDS["Eiffel"], WORDS["miniature"], *COMPARED.values()]
+    points, before = np.array([vector, *others]), np.array([WORDS["tower"], *others])  # (6, 2)
     return {
         "plane": Scatter(
             points,
