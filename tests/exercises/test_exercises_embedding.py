@@ -6,50 +6,58 @@ import pytest
 from qkv.exercises import check
 
 
-def next_word(x, table, vocabulary):
-    e = np.exp(table @ x)
-    best = int(np.argmax(e))
-    return vocabulary[best], e[best] / e.sum()
+def softmax(z):
+    e = np.exp(z - z.max())
+    return e / e.sum()
 
 
-def gradient(ids, dout, vocab_size):
-    dtable = np.zeros((vocab_size, dout.shape[1]))
-    for i, row in zip(ids, dout, strict=True):
-        dtable[i] += row
+def likeliest(x, table, vocabulary, k, share=softmax, sign=-1):
+    logits = table @ x
+    p = share(logits)
+    return [(vocabulary[i], p[i]) for i in np.argsort(sign * logits)[:k]]
+
+
+def with_share(share):
+    return lambda *given: likeliest(*given, share=share)
+
+
+def overflows(z):
+    return np.exp(z) / np.exp(z).sum()
+
+
+def among_k(x, table, vocabulary, k):
+    words, logits = zip(*likeliest(x, table, vocabulary, k, share=lambda z: z), strict=True)
+    return list(zip(words, softmax(np.array(logits)), strict=True))
+
+
+def gradient(ids, dout, vocab_size, dtype=float):
+    dtable = np.zeros((vocab_size, dout.shape[-1]), dtype)
+    for i, row in zip(ids.ravel(), dout.reshape(-1, dout.shape[-1]), strict=True):
+        dtable[i] = dtable[i] + row
     return dtable
 
 
 def assigned(ids, dout, vocab_size):
-    dtable = np.zeros((vocab_size, dout.shape[1]))
+    dtable = np.zeros((vocab_size, dout.shape[-1]))
     dtable[ids] += dout
     return dtable
 
 
 def first_only(ids, dout, vocab_size):
-    dtable = np.zeros((vocab_size, dout.shape[1]))
-    dtable[ids[::-1]] = dout[::-1]
+    dtable = np.zeros((vocab_size, dout.shape[-1]))
+    dtable[ids.ravel()[::-1]] = dout.reshape(-1, dout.shape[-1])[::-1]
     return dtable
-
-
-def shifted(x, table, vocabulary):
-    logits = x @ table.T
-    p = np.exp(logits - logits.max())
-    p /= p.sum()
-    return [vocabulary[p.argmax()], p.max()]
-
-
-def wrong_words(pick, share=lambda z: np.exp(z).max() / np.exp(z).sum()):
-    return lambda x, table, vocabulary: (vocabulary[pick(table @ x)], share(table @ x))
 
 
 LOGITS = np.array([1, -1, 1, 5, -4])
 RIGHT = {
     "embedding-1": LOGITS,
     "embedding-2": [("e", "w"), ("n", "ew")],
-    "embedding-3": "BD",
-    "embedding-4": next_word,
-    "embedding-5": gradient,
-    "embedding-6": 37_888_000,
+    "embedding-3": "CE",
+    "embedding-4": likeliest,
+    "embedding-5": "BD",
+    "embedding-6": gradient,
+    "embedding-7": 37_888_000,
 }
 WRONG = {
     "embedding-1": {
@@ -59,6 +67,8 @@ WRONG = {
         "plus one": [1, -1, 5, -7, 4],
         "softmax": np.exp(LOGITS) / np.exp(LOGITS).sum(),
         "exponentials": np.exp(LOGITS),
+        "one sign": [1, -1, -1, 5, -4],
+        "one other": [1, -1, 2, 5, -4],
         "other": [0, 0, 0, 3, 0],
         "the word": "miniature",
         "the id": 3,
@@ -75,40 +85,54 @@ WRONG = {
         "three pieces": [("n", "e", "w"), ("e", "w")],
     },
     "embedding-3": {
+        "more training": "ACE",
+        "longer rows": "BCE",
+        "another order": "CDE",
+        "no C": "E",
+        "no E": "c",
+        "numbers": 35,
+    },
+    "embedding-4": {
+        "least likely": lambda *given: likeliest(*given, sign=1),
+        "most likely last": lambda *given: likeliest(*given)[::-1],
+        "first": lambda x, table, vocabulary, k: [(word, 0.5) for word in vocabulary[:k]],
+        "logit": with_share(lambda z: z),
+        "exponential": with_share(np.exp),
+        "no exponential": with_share(lambda z: z / z.sum()),
+        "softmax of the k": among_k,
+        "overflow": with_share(overflows),
+        "one": with_share(np.ones_like),
+        "the id": lambda x, table, vocabulary, k: [(i, 0.5) for i in range(k)],
+        "the words alone": lambda *given: [word for word, _ in likeliest(*given)],
+        "all words": lambda x, table, vocabulary, k: likeliest(x, table, vocabulary, 6),
+        "one word": lambda *given: likeliest(*given)[0][0],
+        "raises": lambda x, table, vocabulary, k: table @ x @ x,
+    },
+    "embedding-5": {
         "no unknown word": "ABD",
         "fewer tokens": "BCD",
         "no B": "D",
         "no D": "b",
         "numbers": 24,
     },
-    "embedding-4": {
-        "least likely": wrong_words(np.argmin),
-        "first": lambda x, table, vocabulary: (vocabulary[0], 0.5),
-        "logit": wrong_words(np.argmax, np.max),
-        "exponential": wrong_words(np.argmax, lambda z: np.exp(z.max())),
-        "no exponential": wrong_words(np.argmax, lambda z: z.max() / z.sum()),
-        "one": wrong_words(np.argmax, lambda z: 1.0),
-        "the id": lambda x, table, vocabulary: (int((table @ x).argmax()), 0.5),
-        "the word alone": lambda x, table, vocabulary: vocabulary[int((table @ x).argmax())],
-        "raises": lambda x, table, vocabulary: table @ x @ x,
-    },
-    "embedding-5": {
+    "embedding-6": {
         "assignment": assigned,
         "the first": first_only,
         "mean": lambda i, d, V: (
-            gradient(i, d, V) / np.maximum(np.bincount(i, minlength=V), 1)[:, None]
+            gradient(i, d, V) / np.maximum(np.bincount(i.ravel(), minlength=V), 1)[:, None]
         ),
-        "nothing": lambda i, d, V: np.zeros((V, d.shape[1])),
+        "nothing": lambda i, d, V: np.zeros((V, d.shape[-1])),
+        "whole numbers": lambda i, d, V: gradient(i, d, V, int),
         "the positions": lambda i, d, V: d,
         "other": lambda i, d, V: gradient(i, d, V) + 1,
     },
-    "embedding-6": {
+    "embedding-7": {
         "one table": 37_000 * 512,
         "three tables": 3 * 37_000 * 512,
         "tokens": 74_000,
         "millions": 37.888,
         "other": 512 * 512,
-        "a function": next_word,
+        "a function": likeliest,
     },
 }
 CASES = [(name, what) for name, answers in WRONG.items() for what in answers]
@@ -136,10 +160,17 @@ ALSO_RIGHT = {
     "floats": ("embedding-1", [1.0, -1.0, 1.0, 5.0, -4.0]),
     "written with a plus": ("embedding-2", ["e + w", "n + ew"]),
     "tuples": ("embedding-2", (("e", "w"), ("n", "ew"))),
-    "letters in a list": ("embedding-3", ["d", "b"]),
-    "a shifted softmax, in a list": ("embedding-4", shifted),
-    "scatter": ("embedding-5", lambda i, d, V: np.eye(V)[i].T @ d),
-    "a float": ("embedding-6", 37_888_000.0),
+    "letters in a list": ("embedding-3", ["e", "c"]),
+    "words in a dictionary": ("embedding-4", lambda *given: dict(likeliest(*given))),
+    "words in a zip": ("embedding-4", lambda *given: zip(*zip(*likeliest(*given)))),  # noqa: B905
+    "words in lists": ("embedding-4", lambda *given: [[*pair] for pair in likeliest(*given)]),
+    "small letters": ("embedding-5", ["d", "b"]),
+    "a product": (
+        "embedding-6",
+        lambda i, d, V: np.eye(V)[i.ravel()].T @ d.reshape(-1, d.shape[-1]),
+    ),
+    "a float": ("embedding-7", 37_888_000.0),
+    "rounded": ("embedding-7", 37.9e6),
 }
 
 

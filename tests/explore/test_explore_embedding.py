@@ -27,13 +27,22 @@ def test_the_mix_is_a_weighted_sum_that_lies_between_its_words(eiffel, miniature
 
 
 def test_the_pencil_points_of_the_chapter():
+    np.testing.assert_allclose(mixed(40, 0), [1.6, 1.2])
+    np.testing.assert_allclose(mixed(30, 30), [0.2, 0.6], atol=1e-12)
+    assert WORDS == {"tower": (2, 0), "Eiffel": (1, 3), "miniature": (-3, -1)}
     np.testing.assert_allclose(mixed(50, 0), [1.5, 1.5])
     np.testing.assert_allclose(mixed(0, 50), [-0.5, -0.5])
 
 
 @pytest.mark.parametrize(
     ("eiffel", "miniature", "nearest"),
-    [(0, 0, "skyscraper"), (50, 0, "landmark"), (0, 50, "toy")],
+    [
+        (0, 0, "skyscraper"),
+        (40, 0, "landmark"),
+        (50, 0, "landmark"),
+        (0, 50, "toy"),
+        (30, 30, "landmark"),
+    ],
 )
 def test_the_nearest_word_follows(eiffel, miniature, nearest):
     assert mix(eiffel=eiffel, miniature=miniature)["nearest"] == nearest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from qkv.exercises.checks import (
     reject,
     reject_each,
 )
-from qkv.exercises.embedding_further import saved_by_sharing, table_gradient
-from qkv.exercises.embedding_helpers import as_merges, as_word_and_probability
+from qkv.exercises.embedding_further import evidence, saved_by_sharing, table_gradient
+from qkv.exercises.embedding_helpers import as_merges, as_words_and_probabilities
 from qkv.exercises.masks_helpers import as_letters
 
 Array = np.ndarray[Any, Any]
@@ -23,11 +24,19 @@ Array = np.ndarray[Any, Any]
 __all__ = [
     "evidence",
     "first_merges",
+    "likeliest",
     "logits_by_hand",
-    "next_word",
     "saved_by_sharing",
     "table_gradient",
+    "tells_apart",
 ]
+
+
+WORDS = ("the", "a", "Eiffel", "miniature", "tower")
+
+
+def _named(words: Sequence[str]) -> str:
+    return ", ".join(f"*{word}*" for word in words)
 
 
 @exercise("embedding-1")
@@ -49,8 +58,21 @@ def logits_by_hand(answer: object) -> str:
         (np.exp(right), "These are the exponentials.", "Stop one step earlier."),
         tolerance=5e-3,
     )
+    off = [
+        word for word, a, b in zip(WORDS, logits, right, strict=True) if not is_close(a, b, 5e-3)
+    ]
     reject(
-        not is_close(logits, right, 5e-3),
+        is_close(np.abs(logits), np.abs(right), 5e-3) and off,
+        f"The sign of {_named(off)} is wrong.",
+        "−2 times a negative number is positive; 1 times it stays negative.",
+    )
+    reject(
+        0 < len(off) < 5,
+        f"Right except for {_named(off)}.",
+        "Write both products of that row: −2 · large and 1 · famous. Then add them.",
+    )
+    reject(
+        off,
         "Not these logits.",
         "One dot product for each row of the table: −2 · large + 1 · famous.",
     )
@@ -65,12 +87,12 @@ def first_merges(answer: object) -> str:
     reject(
         first == ("n", "e"),
         "n + e stands there as often as another pair that comes before it.",
-        "Which of the equal pairs begins with the token that entered the vocabulary first?",
+        "Which of the equal pairs begins with the token that has the smallest number?",
     )
     reject(
         first == ("▁", "n"),
         "▁ + n is as frequent as two other pairs.",
-        "In which order do the single characters enter the vocabulary? ▁ stands behind z.",
+        "Number the sorted characters. Where does ▁ stand?",
     )
     reject(
         first in (("l", "o"), ("o", "w"), ("w", "e"), ("e", "r")),
@@ -86,7 +108,7 @@ def first_merges(answer: object) -> str:
     reject(
         second == ("▁", "n"),
         "The second merge: ▁ + n is as frequent as another pair.",
-        "▁ entered the vocabulary after all letters.",
+        "▁ has a larger number than every letter.",
     )
     reject(
         second != ("n", "ew"),
@@ -97,64 +119,80 @@ def first_merges(answer: object) -> str:
 
 
 @exercise("embedding-3")
-def evidence(answer: object) -> str:
-    """What proves that the merges were learned from the test text as well: B and D."""
-    letters = as_letters(answer, "ABCD")
-    reject(
-        "A" in letters,
-        "A proves nothing.",
-        "Which words does BPE with all characters of the training text leave unknown?",
-    )
-    reject(
-        "C" in letters,
-        "C proves nothing.",
-        "Could a test text of short and common words do that by itself?",
-    )
-    reject(
-        "B" not in letters,
-        "One is missing.",
-        "Where can a merged piece come from, if no training word contains it?",
-    )
-    reject(
-        "D" not in letters,
-        "Another is missing.",
-        "Nothing is random in BPE. What makes two runs differ?",
-    )
-    return "right: A and C fit an honest tokenizer too."
+def tells_apart(answer: object) -> str:
+    """What makes the last vectors of "the Eiffel tower" and "a miniature tower" differ: C, E."""
+    letters = as_letters(answer, "ABCDE")
+    for letter, mistake, hint in (
+        ("A", "A does not help.", "Which row do both sentences read at the end, after training?"),
+        ("B", "B does not help.", "A longer row is still the same row in both sentences."),
+        ("D", "D does not help.", "*tower* gets another id, in both sentences."),
+    ):
+        reject(letter in letters, mistake, hint)
+    for letter, mistake, hint in (
+        ("C", "One is missing.", "Which change gives the two sentences different last ids?"),
+        ("E", "Another is missing.", "Which change lets the last vector depend on its neighbour?"),
+    ):
+        reject(letter not in letters, mistake, hint)
+    return "right: either the id differs, or something after the lookup reads the neighbours."
 
 
 @exercise("embedding-4")
-def next_word(answer: object) -> str:
-    """`f(x, table, vocabulary)` gives the most likely word and its probability."""
+def likeliest(answer: object) -> str:
+    """`f(x, table, vocabulary, k)` gives the k most likely words with their probabilities."""
     function = as_function(answer)
     vocabulary = ["up", "left", "down", "right", "here", "there"]
     rng = np.random.default_rng(3)
-    for dtype in (np.float64, np.float32, np.float64):
-        table: Array = rng.normal(size=(6, 4)).astype(dtype)
-        x: Array = rng.normal(size=4).astype(dtype)
+    for dtype, k, shift in ((float, 3, 0), (np.float32, 1, 0), (float, 2, 40), (float, 3, -40)):
+        table: Array = rng.normal(size=(6, 5)).astype(dtype)
+        x: Array = rng.normal(size=5).astype(dtype)
+        if shift:  # every logit moves by 1600 or −1600
+            table[:, -1], x[-1] = 40, shift
         logits = (table @ x).astype(float)
-        p = np.exp(logits) / np.exp(logits).sum()
-        word, probability = as_word_and_probability(function(x, table, vocabulary), vocabulary)
+        p = np.exp(logits - logits.max())
+        p /= p.sum()
+        order = np.argsort(-p)
+        with np.errstate(all="ignore"):
+            got = function(x.copy(), table.copy(), list(vocabulary), k)
+        words, shares = as_words_and_probabilities(got, vocabulary, k)
         reject(
-            word == vocabulary[int(np.argmin(p))],
-            "This is the least likely word.",
-            "The largest logit has the largest probability.",
+            not np.isfinite(shares).all(),
+            f"With logits near {1600 if shift > 0 else -1600}, your probabilities are no numbers.",
+            "What may be subtracted from all logits, so that p does not change?",
         )
+        best = [vocabulary[i] for i in order[:k]]
         reject(
-            word != vocabulary[int(np.argmax(p))],
-            "This is not the most likely word.",
-            "Take the dot product of x with each row; the largest one decides.",
-        )
-        reject_each(
-            probability,
-            (logits.max(), "This is the logit, not its probability.", "Where is the softmax?"),
-            (np.exp(logits.max()), "This is not divided by the sum.", "What do all six sum to?"),
-            (logits.max() / logits.sum(), "No exponential.", "Logits can be below 0; e^logit not."),
-            tolerance=1e-4,
+            words == [vocabulary[i] for i in order[::-1][:k]],
+            "These are the least likely words.",
+            "In which direction does argsort sort?",
         )
         reject(
-            not is_close(probability, p.max(), 1e-4),
-            "The word is right, its probability is not.",
-            "Exponentiate all logits, divide by their sum, take the largest.",
+            k > 1 and words == best[::-1],
+            "These are the right words, the most likely last.",
+            "Turn the list around.",
         )
-    return "right: dot products, softmax, the largest."
+        reject(
+            words != best,
+            "These are not the most likely words.",
+            "Take the dot product of x with each row; the largest ones decide.",
+        )
+        top = logits[order[:k]]
+        if not shift:
+            reject_each(
+                shares,
+                (top, "These are the logits, not probabilities.", "Where is the softmax?"),
+                (np.exp(top), "This is not divided by the sum.", "What do all six sum to?"),
+                (top / logits.sum(), "No exponential.", "Logits can be below 0; e^logit not."),
+                tolerance=1e-4,
+            )
+        among = p[order[:k]] / p[order[:k]].sum()
+        reject(
+            is_close(shares, among, 1e-4),
+            f"Your {k} probabilities sum to 1.",
+            "The other words have a share too: softmax first, then choose.",
+        )
+        reject(
+            not is_close(shares, p[order[:k]], 1e-4),
+            "The words are right, their probabilities are not.",
+            "Exponentiate all logits, divide by their sum, then take the largest.",
+        )
+    return "right: dot products, softmax over all words, the largest first."

@@ -1,13 +1,16 @@
-"""Helpers of the exercises on embeddings: reading merges, and a word with its probability."""
+"""Helpers of the exercises on embeddings: reading merges, and words with their probabilities."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from qkv.exercises.checks import WrongAnswer, as_number, reject
 
 Pair = tuple[str, str]
+Array = np.ndarray[Any, Any]
 
 
 def as_merges(answer: object) -> tuple[Pair, Pair]:
@@ -28,17 +31,34 @@ def _as_pair(part: object) -> Pair:
     return str(pieces[0]).strip(), str(pieces[1]).strip()
 
 
-def as_word_and_probability(answer: Any, vocabulary: Sequence[str]) -> tuple[str, float]:
-    """A word of the vocabulary and one number, or `WrongAnswer`."""
+def as_words_and_probabilities(
+    answer: Any, vocabulary: Sequence[str], k: int
+) -> tuple[list[str], Array]:
+    """k words of the vocabulary and k numbers, from a list of pairs, or `WrongAnswer`."""
+    pairs = list(answer.items()) if isinstance(answer, Mapping) else _as_list(answer)
     reject(
-        not isinstance(answer, list | tuple) or len(answer) != 2,
-        "Your function has to return two things.",
-        "End it with: return word, probability.",
+        len(pairs) != k,
+        f"For k = {k} your function returns {len(pairs)} things.",
+        "Return a list of k pairs: [(word, probability), …].",
     )
-    word, probability = answer
     reject(
-        str(word) not in vocabulary,
-        f"{word!r} is no word of the vocabulary.",
+        any(isinstance(pair, str) or np.size(np.array(pair, object)) != 2 for pair in pairs),
+        "Each entry has to be a pair.",
+        "First the word, then its probability.",
+    )
+    words = [str(word) for word, _ in pairs]
+    unknown = [word for word in words if word not in vocabulary]
+    reject(
+        unknown,
+        f"{unknown[:1]} is no word of the vocabulary.",
         "First the word itself, not its id; then the probability.",
     )
-    return str(word), as_number(probability)
+    return words, np.array([as_number(probability) for _, probability in pairs])
+
+
+def _as_list(answer: Any) -> list[Any]:
+    if isinstance(answer, str) or not hasattr(answer, "__iter__"):
+        raise WrongAnswer(
+            "Your function has to return a list.", "One pair for each of the k words."
+        )
+    return list(answer)

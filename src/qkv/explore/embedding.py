@@ -31,9 +31,9 @@ def mix(*, eiffel: int, miniature: int, x_label: str = "large", y_label: str = "
     return {
         "plane": Scatter(
             points,
-            ("tower", "Eiffel", "miniature", *COMPARED),
+            ("mix", "Eiffel", "miniature", *COMPARED),
             start=before,
-            groups=("tower", "neighbours", "neighbours", *["compared"] * len(COMPARED)),
+            groups=("mix", "neighbours", "neighbours", *["compared"] * len(COMPARED)),
             limits=(-3.5, 3.5),
             x_label=x_label,
             y_label=y_label,
