@@ -1,0 +1,163 @@
+"""The exercises of the chapter on the feed-forward network: the check of each answer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qkv.exercises.checks import as_array, exercise, is_close, reject, reject_each
+from qkv.exercises.feed_forward_further import numbers_that_cannot_learn, swiglu_width
+
+__all__ = [
+    "dead_unit",
+    "evidence",
+    "network_by_hand",
+    "numbers_that_cannot_learn",
+    "one_unit",
+    "swiglu_width",
+]
+
+VERBS = np.array([[0.0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0]])  # (T, d_model)
+W_1 = np.array([[1.0, -1], [-1, 1], [0, 0]])  # (d_model, d_ff)
+TOLERANCE = 1e-3  # weights may be written as decimals
+
+
+@exercise("feed_forward-1")
+def network_by_hand(answer: object) -> str:
+    """x = (1, 2) through three units, one of them below 0: (1, 3)."""
+    out = as_array(answer)
+    reject(
+        out.size == 3,
+        "These are the three units.",
+        "One step is left: W_2 and b_2 take them back to d_model numbers.",
+    )
+    reject(out.size != 2, f"The shape is {out.shape}.", "The output is as wide as x.")
+    reject_each(
+        out.reshape(2),
+        (
+            [-5, -3],
+            "No activation yet.",
+            "One of the three units is below 0 before the activation.",
+        ),
+        (
+            [0, 0],
+            "The activation came at the end.",
+            "It stands between the two matrices, and the output may be negative.",
+        ),
+        ([1, 2], "One bias is missing.", "Which bias is added after W_2?"),
+        ([2, 3], "One bias is missing.", "Which bias is added before the activation?"),
+        ([2, 2], "Both biases are missing.", "The formula has two of them."),
+        ([2, 5], "x was added.", "That is the residual connection. Here only FFN(x) is asked for."),
+        tolerance=TOLERANCE,
+    )
+    reject(
+        not is_close(out.reshape(2), [1, 3], TOLERANCE),
+        "Not these numbers.",
+        "Write the three units first: one column of W_1 for each. Then set negative ones to 0.",
+    )
+    return "right: the third unit was at −2, so it adds nothing."
+
+
+@exercise("feed_forward-2")
+def dead_unit(answer: object) -> str:
+    """A bias b_1 under which unit 1 is 0 for all four verbs, and unit 2 is as it was."""
+    b_1 = as_array(answer)
+    reject(b_1.size != 2, f"The shape is {b_1.shape}.", "b_1 has one number for each unit.")
+    before = VERBS @ W_1
+    after = before + b_1.reshape(2).astype(float)
+    first, second = np.maximum(0, after).T
+    reject(not np.isfinite(after).all(), "A bias is a finite number.", "A small one will do.")
+    reject(
+        is_close(first, np.maximum(0, before[:, 1])) or not second.any(),
+        "Unit 2 has changed, or both have.",
+        "The first number of b_1 belongs to unit 1, the second to unit 2.",
+    )
+    reject(
+        not is_close(second, np.maximum(0, before[:, 1])),
+        "Unit 2 has changed.",
+        "Which number leaves a sum as it is?",
+    )
+    reject(
+        first.max() > 0,
+        f"Unit 1 still reaches {first.max():g} for one of the verbs.",
+        "Its largest sum before the activation is 1. What has to be added to end at 0 or below?",
+    )
+    return "right: now a missing -s is not found, and no other verb changes."
+
+
+@exercise("feed_forward-3")
+def evidence(answer: object) -> str:
+    """The observations that prove that a layer is not position-wise: A and D."""
+    letters = _as_letters(answer, "ABCD")
+    reject(
+        "B" in letters,
+        "B is what a position-wise layer does too.",
+        "Apply the same function to each row, then change the order of the rows. What moves?",
+    )
+    reject(
+        "C" in letters,
+        "C is what a position-wise layer does too.",
+        "Two equal rows go through the same function. What comes out?",
+    )
+    reject(
+        "A" not in letters,
+        "One is missing.",
+        "In a position-wise layer, which outputs may move when one token is replaced?",
+    )
+    reject(
+        "D" not in letters,
+        "Another is missing.",
+        "A position-wise layer does not know whether other tokens are there.",
+    )
+    return "right: A and D show other tokens at work. Self-attention alone passes B and C."
+
+
+@exercise("feed_forward-4")
+def one_unit(answer: object) -> str:
+    """Weights and a bias (w, w, b) with relu(x · w + b) = 1 for (1, 1), and 0 else."""
+    three = as_array(answer)
+    reject(
+        three.size != 3,
+        f"Three numbers were asked for; this has shape {three.shape}.",
+        "The weight of *negated*, the weight of *past*, and the bias.",
+    )
+    *weights, bias = three.reshape(3).astype(float)
+    cases = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+    sums = cases @ weights + bias
+    unit = np.maximum(0, sums)
+    reject(
+        is_close(unit, [0, 1, 1, 2], TOLERANCE),
+        "Each feature alone is enough for it.",
+        "Which bias takes a sum of 1 down to 0?",
+    )
+    reject(
+        is_close(unit, [0, 1, 1, 0], TOLERANCE) or is_close(unit, [0, 0, 0, 0], TOLERANCE),
+        "It is 0 for (1, 1).",
+        "Both features have to push the unit up.",
+    )
+    reject(
+        unit[0] > TOLERANCE,
+        "It is active when neither feature is there.",
+        "For (0, 0) the sum is the bias alone.",
+    )
+    reject(
+        bool((unit[1:3] > TOLERANCE).any()),
+        "It is active for one feature alone.",
+        "For (1, 0) the sum is one weight and the bias. It may be 0 at most.",
+    )
+    reject(
+        not is_close(unit[3], 1, TOLERANCE),
+        f"For (1, 1) it is {unit[3]:g}.",
+        "Both weights and the bias have to sum to 1.",
+    )
+    return "right: one unit is enough for *and*. *Either, and not both* took two."
+
+
+def _as_letters(answer: object, known: str) -> set[str]:
+    parts = list(answer) if isinstance(answer, str | list | tuple | set) else [answer]
+    letters = {str(part).strip().upper() for part in parts} - {"", ","}
+    reject(
+        not letters <= set(known),
+        "Letters were asked for.",
+        f'Write those that you choose as one string, such as "{known[1:3]}".',
+    )
+    return letters

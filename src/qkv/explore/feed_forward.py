@@ -1,0 +1,67 @@
+"""Explorer of the chapter on the feed-forward network: what a few bent units add up to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import qkv.numpy as qn
+from qkv.explore.framework.panels import Lines, Panels
+
+Array = np.ndarray[Any, Any]
+
+ACTIVATIONS = ("none", "ReLU", "GELU", "SiLU")
+TARGETS = ("distance", "step", "wave")
+WIDTHS = (1, 2, 4, 8, 16)
+END = 3.0  # the network is fitted between −END and END
+X = np.linspace(-END, END, 61)
+
+
+def units(*, target: str, activation: str, d_ff: int) -> Panels:
+    """A network of one number in, d_ff units, one number out, and what each unit adds.
+
+    W_1 and b_1 are set by hand: half of the units look right (weight 1), half left (weight −1),
+    with their bends spread evenly from 0 to either end. W_2 and b_2 are the best possible for
+    them, by least squares.
+
+    Args:
+        target: one of TARGETS: |x|, 0 then 1, or a sine.
+        activation: one of ACTIVATIONS.
+        d_ff: how many units.
+    """
+    wanted = targets(target)
+    weights, bends = first_layer(d_ff)
+    hidden = activated(activation, weights * (X[:, None] - bends))  # (n, d_ff)
+    columns = np.column_stack([hidden, np.ones(len(X))])  # the last is b_2's
+    second, *_ = np.linalg.lstsq(columns, wanted, rcond=1e-6)
+    output = columns @ second
+    added = {f"{i + 1}": hidden[:, i] * second[i] for i in range(d_ff)}
+    return {
+        "network": Lines(X, {"wanted": wanted, "network": output}, "x", "output"),
+        "units": Lines(X, added, "x", "what each unit adds"),
+        "error": f"{np.abs(output - wanted).max():.2f}",
+        "parameters": f"{3 * d_ff + 1}",
+    }
+
+
+def targets(name: str) -> Array:
+    """The wanted output at each X."""
+    if name == "distance":
+        return np.abs(X)
+    if name == "step":
+        return (X > 0).astype(float)
+    return np.sin(2 * X)
+
+
+def first_layer(d_ff: int) -> tuple[Array, Array]:
+    """(d_ff,) weights, 1 or −1, and the (d_ff,) places where x times them passes 0."""
+    weights = np.where(np.arange(d_ff) % 2 == 0, 1.0, -1.0)
+    half = max(d_ff // 2, 1)
+    return weights, weights * (np.arange(d_ff) // 2) * END / half
+
+
+def activated(name: str, hidden: Array) -> Array:
+    """The activation of that name; "none" changes nothing."""
+    functions = {"ReLU": qn.relu, "GELU": qn.gelu, "SiLU": qn.silu}
+    return functions[name](hidden) if name in functions else hidden

@@ -1,0 +1,108 @@
+"""The exercises of "Feed-forward": right answers pass; each typical mistake meets its own hint."""
+
+import numpy as np
+import pytest
+
+from qkv.exercises import check
+
+RIGHT = {
+    "feed_forward-1": [1, 3],
+    "feed_forward-2": [-1, 0],
+    "feed_forward-3": "AD",
+    "feed_forward-4": [1, 1, -1],
+    "feed_forward-5": 7,
+    "feed_forward-6": 1365,
+}
+ALSO_RIGHT = {
+    "a row": ("feed_forward-1", [[1.0, 3.0]]),
+    "float32": ("feed_forward-1", np.array([1, 3], np.float32)),
+    "a lower bias": ("feed_forward-2", np.array([-7.5, 0])),
+    "a row of biases": ("feed_forward-2", [[-1.0, 0.0]]),
+    "letters in a list": ("feed_forward-3", ["d", "a"]),
+    "letters with a comma": ("feed_forward-3", "A, D"),
+    "steeper": ("feed_forward-4", [2, 3, -4]),
+    "halves": ("feed_forward-4", (1.0, 2.0, -2.0)),
+    "float32 weights": ("feed_forward-4", np.array([1, 1, -1], np.float32)),
+    "a float": ("feed_forward-6", 1365.0),
+}
+WRONG = {
+    "feed_forward-1": {
+        "no activation": [-5, -3],
+        "activation at the end": [0, 0],
+        "no b_2": [1, 2],
+        "no b_1": [2, 3],
+        "no bias": [2, 2],
+        "residual": [2, 5],
+        "hidden": [2, 1, 0],
+        "one number": 1,
+        "other": [3, 1],
+    },
+    "feed_forward-2": {
+        "exchanged": [0, -1],
+        "too small": [-0.5, 0],
+        "up": [1, 0],
+        "unit 2 higher": [-1, 1],
+        "one for each verb": [-1, 0, 0, 0],
+        "infinite": [-np.inf, 0],
+    },
+    "feed_forward-3": {
+        "permuted": "ABD",
+        "equal tokens": "ACD",
+        "no A": "D",
+        "no D": "a",
+        "numbers": 13,
+    },
+    "feed_forward-4": {
+        "or": [1, 1, 0],
+        "neither": [-1, -1, 1],
+        "never": [1, -1, -1],
+        "one is enough": [1, 2, -1.5],
+        "too weak": [1, 1, -1.5],
+        "no bias": [1, 1],
+    },
+    "feed_forward-5": {"one matrix": 3, "no W_2": 4, "no b_1": 6, "all": 17, "b_2": 10, "other": 2},
+    "feed_forward-6": {
+        "the same": 2048,
+        "half": 1024,
+        "rounded up": 1366,
+        "reversed": 3072,
+        "other": 4096,
+    },
+}
+CASES = [(name, what) for name, answers in WRONG.items() for what in answers]
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_answer_is_accepted(name):
+    assert check(name, RIGHT[name]).state == "right"
+
+
+@pytest.mark.parametrize("what", ALSO_RIGHT)
+def test_other_right_answers_are_accepted(what):
+    assert check(*ALSO_RIGHT[what]).state == "right"
+
+
+@pytest.mark.parametrize(("name", "what"), CASES, ids=[f"{n}: {w}" for n, w in CASES])
+def test_wrong_answer_is_refused_with_a_hint(name, what):
+    verdict = check(name, WRONG[name][what])
+    assert verdict.state == "wrong"
+    assert verdict.hint
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_each_mistake_has_its_own_hint(name):
+    verdicts = [check(name, answer) for answer in WRONG[name].values()]
+    said = [(verdict.text, verdict.hint) for verdict in verdicts]
+    assert len(set(said)) == len(said) >= 3
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_unanswered_says_so(name):
+    assert check(name, ...).state == "open"
+
+
+def test_the_network_of_exercise_1():
+    x, w_1, b_1 = np.array([1, 2]), np.array([[1, -1, 2], [1, 1, -2]]), np.array([-1, 0, 0])
+    w_2, b_2 = np.array([[1, 0], [-1, 2], [3, 3]]), np.array([0, 1])
+    np.testing.assert_array_equal(np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2, [1, 3])
+    np.testing.assert_array_equal((x @ w_1 + b_1) @ w_2 + b_2, [-5, -3])
