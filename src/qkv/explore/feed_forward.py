@@ -13,7 +13,9 @@ Array = np.ndarray[Any, Any]
 
 ACTIVATIONS = ("none", "ReLU", "GELU", "SiLU")
 TARGETS = ("distance", "step", "wave")
-WIDTHS = (1, 2, 4, 8, 16)
+WIDTHS = (1, 2, 4, 8)
+STEEPNESS = 2.0  # |W_1|: GELU and SiLU bend over a length of about 1 / STEEPNESS
+RIDGE = 1e-5  # keeps W_2 small where two units are nearly the same
 END = 3.0  # the network is fitted between −END and END
 X = np.linspace(-END, END, 61)
 
@@ -21,7 +23,7 @@ X = np.linspace(-END, END, 61)
 def units(*, target: str, activation: str, d_ff: int) -> Panels:
     """A network of one number in, d_ff units, one number out, and what each unit adds.
 
-    W_1 and b_1 are set by hand: half of the units look right (weight 1), half left (weight −1),
+    W_1 and b_1 are set by hand: half of the units look right (weight 2), half left (weight −2),
     with their bends spread evenly from 0 to either end. W_2 and b_2 are the best possible for
     them, by least squares.
 
@@ -33,14 +35,13 @@ def units(*, target: str, activation: str, d_ff: int) -> Panels:
     wanted = targets(target)
     weights, bends = first_layer(d_ff)
     hidden = activated(activation, weights * (X[:, None] - bends))  # (n, d_ff)
-    columns = np.column_stack([hidden, np.ones(len(X))])  # the last is b_2's
-    second, *_ = np.linalg.lstsq(columns, wanted, rcond=1e-6)
-    output = columns @ second
+    second = fit(hidden, wanted)  # (d_ff,) W_2
+    output = hidden @ second + (wanted - hidden @ second).mean()
     added = {f"{i + 1}": hidden[:, i] * second[i] for i in range(d_ff)}
     return {
         "network": Lines(X, {"wanted": wanted, "network": output}, "x", "output"),
         "units": Lines(X, added, "x", "what each unit adds"),
-        "error": f"{np.abs(output - wanted).max():.2f}",
+        "typical error": f"{np.sqrt(((output - wanted) ** 2).mean()):.2f}",
         "parameters": f"{3 * d_ff + 1}",
     }
 
@@ -55,10 +56,18 @@ def targets(name: str) -> Array:
 
 
 def first_layer(d_ff: int) -> tuple[Array, Array]:
-    """(d_ff,) weights, 1 or −1, and the (d_ff,) places where x times them passes 0."""
-    weights = np.where(np.arange(d_ff) % 2 == 0, 1.0, -1.0)
+    """(d_ff,) weights of x, and the (d_ff,) places where x times them passes 0."""
+    sides = np.where(np.arange(d_ff) % 2 == 0, 1.0, -1.0)
     half = max(d_ff // 2, 1)
-    return weights, weights * (np.arange(d_ff) // 2) * END / half
+    return STEEPNESS * sides, sides * (np.arange(d_ff) // 2) * END / half
+
+
+def fit(hidden: Array, wanted: Array) -> Array:
+    """(d_ff,) weights of least squares beside a free constant; see RIDGE."""
+    centred = hidden - hidden.mean(axis=0)
+    ridge = RIDGE * STEEPNESS**2 * len(X) * np.eye(hidden.shape[1])
+    weights: Array = np.linalg.solve(centred.T @ centred + ridge, centred.T @ wanted)
+    return weights
 
 
 def activated(name: str, hidden: Array) -> Array:
