@@ -89,7 +89,7 @@ def train(task: dict[str, Tensor], activation: str, rate: float, steps: int) -> 
 def measure(small: bool = False) -> dict[str, Any]:
     """{task: {"parameters", "errors": {activation: mean}, "wins": {pair: seeds of `seeds`}}}."""
     torch.set_num_threads(1)
-    seeds, steps = (2, 60) if small else (20, 600)
+    seeds, steps = (2, 30) if small else (20, 600)
     figures: dict[str, Any] = {}
     tasks = {"facts": facts(seeds), "waves": smooth(seeds, shifted=False)}
     tasks["shifted waves"] = smooth(seeds, shifted=True)

@@ -48,7 +48,7 @@ def train(width: int, rate: float, lowest: float, starts: int, steps: int) -> in
 def measure(small: bool = False) -> dict[str, Any]:
     """{how features are written: {width: {rate: starts of a hundred with four right}}}."""
     torch.set_num_threads(1)
-    starts, steps = (50, 500) if small else (200, STEPS)
+    starts, steps = (50, 400) if small else (200, STEPS)
     return {
         written: {
             str(width): {str(rate): train(width, rate, lowest, starts, steps) for rate in RATES}
