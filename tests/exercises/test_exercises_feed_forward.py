@@ -7,7 +7,7 @@ from qkv.exercises import check
 
 RIGHT = {
     "feed_forward-1": [1, 3],
-    "feed_forward-2": [-1, 0],
+    "feed_forward-2": [-2, 0],
     "feed_forward-3": "AD",
     "feed_forward-4": [1, 1, -1],
     "feed_forward-5": 7,
@@ -16,6 +16,7 @@ RIGHT = {
 ALSO_RIGHT = {
     "a row": ("feed_forward-1", [[1.0, 3.0]]),
     "float32": ("feed_forward-1", np.array([1, 3], np.float32)),
+    "exactly 0": ("feed_forward-2", [-1, 0]),
     "a lower bias": ("feed_forward-2", np.array([-7.5, 0])),
     "a row of biases": ("feed_forward-2", [[-1.0, 0.0]]),
     "letters in a list": ("feed_forward-3", ["d", "a"]),
@@ -60,7 +61,15 @@ WRONG = {
         "too weak": [1, 1, -1.5],
         "no bias": [1, 1],
     },
-    "feed_forward-5": {"one matrix": 3, "no W_2": 4, "no b_1": 6, "all": 17, "b_2": 10, "other": 2},
+    "feed_forward-5": {
+        "one matrix": 3,
+        "no W_2": 4,
+        "no b_1": 6,
+        "all": 17,
+        "b_2": 10,
+        "the four verbs": 9,
+        "other": 2,
+    },
     "feed_forward-6": {
         "the same": 2048,
         "half": 1024,
@@ -106,3 +115,22 @@ def test_the_network_of_exercise_1():
     w_2, b_2 = np.array([[1, 0], [-1, 2], [3, 3]]), np.array([0, 1])
     np.testing.assert_array_equal(np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2, [1, 3])
     np.testing.assert_array_equal((x @ w_1 + b_1) @ w_2 + b_2, [-5, -3])
+
+
+def test_what_a_dead_unit_loses():
+    """7 numbers for general inputs; for the four verbs alone, two more: those of exercise 5."""
+    rng = np.random.default_rng(0)
+    w_1, w_2 = np.array([[1.0, -1], [-1, 1], [0, 0]]), np.array([[0, 0, 1.0], [0, 0, 1]])
+    verbs = np.array([[0.0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0]])
+    for x, zeros in ((rng.uniform(-0.5, 0.5, (9, 3)), 7), (verbs, 9)):
+        hidden = np.maximum(0, x @ w_1 + [-2, 0])
+        dout = rng.normal(size=(len(x), 3))
+        dhidden = dout @ w_2.T * (hidden > 0)
+        gradients = x.T @ dhidden, dhidden.sum(0), hidden.T @ dout, dout.sum(0)
+        assert sum(int((g == 0).sum()) for g in gradients) == zeros
+
+
+def test_with_a_residual_connection_one_unit_is_enough_for_xor():
+    wants, has = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 0])
+    both = np.maximum(0, wants + has - 1)
+    np.testing.assert_array_equal(wants + has - 2 * both, [0, 1, 0, 1])

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from qkv.explore.feed_forward import ACTIVATIONS, TARGETS, WIDTHS, X, first_layer, units
+from qkv.explore.feed_forward import ACTIVATIONS, TARGETS, WIDTHS, X, first_layer, targets, units
 from qkv.explore.framework.frames import Frames
 
 GRID = list(itertools.product(TARGETS, ACTIVATIONS, WIDTHS))
@@ -34,6 +34,17 @@ def test_two_relu_units_are_the_distance_exactly():
     assert panels["typical error"] == "0.00"
     np.testing.assert_allclose(panels["units"].ys["1"], np.maximum(0, X), atol=1e-3)
     np.testing.assert_allclose(panels["units"].ys["2"], np.maximum(0, -X), atol=1e-3)
+
+
+def test_what_the_chapter_says_of_errors():
+    def error(*chosen):
+        return float(shown(*chosen)["typical error"])
+
+    assert error("distance", "none", 8) > 0.5
+    assert error("wave", "ReLU", 8) < 0.1 < error("wave", "ReLU", 4)
+    assert min(error("step", name, 8) for name in ACTIVATIONS) > 0.05
+    between = 2 * np.maximum(0, X[:, None] - [0, 0.1])  # bends that are close draw the step
+    np.testing.assert_allclose(between @ [5, -5], targets("step"), atol=1e-9)
 
 
 def test_relu_bends_only_where_a_unit_does():

@@ -108,7 +108,7 @@ def evidence(answer: object) -> str:
         "Another is missing.",
         "A position-wise layer does not know whether other tokens are there.",
     )
-    return "right: A and D show other tokens at work. Self-attention alone passes B and C."
+    return "right: A and D show other tokens at work. Self-attention alone does B and C too."
 
 
 @exercise("feed_forward-4")
@@ -149,7 +149,10 @@ def one_unit(answer: object) -> str:
         f"For (1, 1) it is {unit[3]:g}.",
         "Both weights and the bias have to sum to 1.",
     )
-    return "right: one unit is enough for *and*. *Either, and not both* took two."
+    return (
+        "right: one ReLU unit is enough for *and*. XOR takes two if x itself is not added. "
+        "With a residual connection, the sum of the features − 2 · (this unit) is XOR."
+    )
 
 
 def _as_letters(answer: object, known: str) -> set[str]:

@@ -33,11 +33,19 @@ def numbers_that_cannot_learn(answer: object) -> str:
         "It is added after both units. Does its gradient ask what the units say?",
     )
     reject(
+        number == 9,
+        "That is what the four verbs give.",
+        "Two of the nine belong to unit 2. It is active for one verb, and x has zeros there.",
+    )
+    reject(
         number != 7,
         "Not this number.",
         "Count the unit's column of W_1, its entry of b_1 and its row of W_2.",
     )
-    return "right: and they stay where they are as long as no input makes the unit active."
+    return (
+        "right: plain gradient descent leaves them where they are as long as the inputs stay. "
+        "Momentum, weight decay or other inputs may move them."
+    )
 
 
 @exercise("feed_forward-6")

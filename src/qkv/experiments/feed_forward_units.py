@@ -1,9 +1,8 @@
-"""What makes a hidden unit of the trained model active? Units of its encoder, on the grammar.
+"""Does a hidden unit of the trained model react to a context? And is it needed?
 
-First by word: the share of a unit's activation that stands on one word. Then by context: at "will",
-the unit that best tells whether "not" follows; at "not", the unit that best tells whether "did"
-came before. Units are chosen on one half of the sentences and tested on the other. Each is done
-once more with shuffled words or labels. Last, units and whole networks are deleted, and sentences
+At the word "will", the unit of each layer of the encoder that best tells whether "not" follows. It
+is chosen on one half of the sentences and tested on the other; once more for the model after one
+step of training, and with shuffled labels. Then units and whole networks are deleted, and sentences
 are translated.
 """
 
@@ -21,9 +20,9 @@ from qkv.pretrained import pretrained
 Array = np.ndarray[Any, Any]
 
 
-def hidden_units(pair: Pair) -> list[Array]:
-    """The units at each word of the source, (words, d_ff) for each layer of the encoder."""
-    translator = pretrained("numpy")
+def units_at(word: str, pair: Pair, step: int | None = None) -> list[Array]:
+    """The units of each layer of the encoder at this word of the source, (d_ff,) each."""
+    translator = pretrained("numpy", step=step)
     model: Any = translator.model
     ids = np.array([translator.source.encode(" ".join(pair.source), eos=True)])
     found = []
@@ -32,18 +31,9 @@ def hidden_units(pair: Pair) -> list[Array]:
         for layer in model.encoder.layers:
             attend = layer.self_attention
             x = layer.self_attention_add_norm(x, lambda z, attend=attend: attend(z)[0])
-            found.append(relu(layer.feed_forward.w_1(x))[0, : len(pair.source)])
+            found.append(relu(layer.feed_forward.w_1(x))[0, pair.source.index(word)])
             x = layer.feed_forward_add_norm(x, layer.feed_forward)
     return found
-
-
-def on_one_word(hidden: Array, words: Array) -> tuple[Array, Array]:
-    """For each unit: the share of its activation on its main word, and that word's index."""
-    _, index = np.unique(words, return_inverse=True)
-    sums = np.zeros((index.max() + 1, hidden.shape[1]))
-    np.add.at(sums, index, hidden)
-    shares = sums / np.maximum(sums.sum(axis=0), 1e-9)
-    return shares.max(axis=0), shares.argmax(axis=0)
 
 
 def separation(hidden: Array, label: Array) -> Array:
@@ -58,11 +48,7 @@ def best_unit(hidden: Array, label: Array) -> dict[str, float]:
     shown = separation(hidden[::2], label[::2])
     unit = int(shown.argmax())
     tested = separation(hidden[1::2, unit : unit + 1], label[1::2])[0]
-    return {
-        "unit": unit,
-        "chosen at": round(float(shown[unit]), 2),
-        "tested": round(float(tested), 2),
-    }
+    return {"unit": unit, "tested": round(float(tested), 2)}
 
 
 def translated(pairs: list[Pair], units: dict[str, list[int] | None]) -> int:
@@ -85,65 +71,31 @@ def translated(pairs: list[Pair], units: dict[str, list[int] | None]) -> int:
 
 
 def measure(small: bool = False) -> dict[str, Any]:
-    """{"words": …, "past": …, "deleted": …}; the comments in the chapter say what each means."""
+    """{"will not": units that tell it, "deleted": units, "networks": deleted as a whole}."""
     rng = np.random.default_rng(0)
     everything = sentences()
     picked = [everything[i] for i in rng.permutation(len(everything))]
-    some = picked[: 300 if small else 1000]
-    words = np.array([word.lower() for pair in some for word in pair.source])
-    per_layer = zip(*(hidden_units(pair) for pair in some), strict=True)
-    layers = [np.concatenate(rows) for rows in per_layer]
-    vocabulary = np.unique(words)
-    by_word = []
-    for hidden in layers:
-        share, word = on_one_word(hidden, words)
-        shuffled, _ = on_one_word(hidden, rng.permutation(words))
-        top = share.argsort()[::-1][:3]
-        by_word.append(
-            {
-                "units": len(share),
-                "half on one word": int((share > 0.5).sum()),
-                "half on one word, shuffled": int((shuffled > 0.5).sum()),
-                "dead": int((hidden.max(axis=0) <= 0).sum()),
-                "top": [
-                    {
-                        "unit": int(u),
-                        "word": str(vocabulary[word[u]]),
-                        "share": round(float(share[u]), 3),
-                    }
-                    for u in top
-                ],
-            }
-        )
-
-    n = 150 if small else 600
-    future = [pair for pair in picked if "will" in pair.source][:n]
-    negated = [pair for pair in picked if _after_not(pair)][:n]
-    questions = {
-        "will: negated": ("will", future, np.array([p.features.negated for p in future])),
-        "not: past": ("not", negated, np.array([p.features.tense == "past" for p in negated])),
+    future = [pair for pair in picked if "will" in pair.source][:600]
+    label = np.array([pair.features.negated for pair in future])
+    trained, untrained = (
+        [np.array(rows) for rows in zip(*(units_at("will", p, step) for p in future), strict=True)]
+        for step in (None, 1)
+    )  # (sentences, d_ff) for each layer
+    found = {
+        "trained": [best_unit(hidden, label) for hidden in trained],
+        "after 1 step of training": [best_unit(hidden, label) for hidden in untrained],
+        "trained, labels shuffled": [best_unit(h, rng.permutation(label)) for h in trained],
     }
-    contexts: dict[str, Any] = {}
-    at_will: list[Array] = []
-    for name, (at, pairs, label) in questions.items():
-        rows = zip(*(_units_at(at, pair) for pair in pairs), strict=True)
-        at_word = [np.array(row) for row in rows]  # (sentences, d_ff) for each layer
-        at_will = at_will or at_word
-        contexts[name] = {
-            "found": [best_unit(hidden, label) for hidden in at_word],
-            "shuffled": [best_unit(hidden, rng.permutation(label)) for hidden in at_word],
-        }
 
     tested = [pair for pair in future if pair.features.negated][: 20 if small else 100]
-    label = questions["will: negated"][2]
-    order = separation(at_will[-1], label).argsort(kind="stable")[::-1].tolist()
-    last = f"encoder.layers.{len(layers) - 1}"
-    encoder = {f"encoder.layers.{i}": None for i in range(len(layers))}
-    decoder = {f"decoder.layers.{i}": None for i in range(_decoder_layers())}
+    order = separation(trained[-1], label).argsort(kind="stable")[::-1].tolist()
+    model: Any = pretrained("numpy").model
+    last = f"encoder.layers.{len(trained) - 1}"
+    encoder = {f"encoder.layers.{i}": None for i in range(len(model.encoder.layers))}
+    decoder = {f"decoder.layers.{i}": None for i in range(len(model.decoder.layers))}
     some = picked[-60:] if small else picked[-500:]
     return {
-        "words": by_word,
-        "contexts": contexts,
+        "will not": found,
         "deleted": {
             "of": len(tested),
             "best": {str(n): translated(tested, {last: order[:n]}) for n in (0, 1, 8, 32)},
@@ -159,29 +111,11 @@ def measure(small: bool = False) -> dict[str, Any]:
     }
 
 
-def _decoder_layers() -> int:
-    model: Any = pretrained("numpy").model
-    return len(model.decoder.layers)
-
-
-def _units_at(word: str, pair: Pair) -> list[Array]:
-    """The units of each layer at this word of the source, (d_ff,) each."""
-    return [hidden[pair.source.index(word)] for hidden in hidden_units(pair)]
-
-
-def _after_not(pair: Pair) -> bool:
-    """Whether "do", "does", "did" or "will" stands before "not"."""
-    words = [word.lower() for word in pair.source]
-    return "not" in words and words[words.index("not") - 1] in ("do", "does", "did", "will")
-
-
 def check(figures: dict[str, Any]) -> None:
-    """Units go by words, and one by whether "will" is negated, more than by chance."""
-    for layer in figures["words"]:
-        assert layer["half on one word"] > layer["half on one word, shuffled"]
-    of = figures["contexts"]["will: negated"]
-    assert max(found["tested"] for found in of["found"]) > 0.9
-    assert max(chance["tested"] for chance in of["shuffled"]) < 0.7
+    """A unit tells whether "will" is negated, and it can be deleted; all networks cannot."""
+    found = figures["will not"]
+    assert min(of["tested"] for of in found["trained"]) > 0.9
+    assert max(of["tested"] for of in found["trained, labels shuffled"]) < 0.7
     deleted = figures["deleted"]
     assert deleted["best"]["0"] >= 0.95 * deleted["of"]
     assert deleted["best"]["32"] >= 0.9 * deleted["of"]
