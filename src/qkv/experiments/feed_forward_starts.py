@@ -18,11 +18,11 @@ from qkv.experiments.stored import run_and_store
 WIDTHS = (1, 2, 4, 8, 16)
 ROWS = {  # activation, the lower value of a feature, how weights start, rate
     "ReLU": ("relu", -1.0, "Glorot", 0.01),
-    "ReLU, features 0 and 1": ("relu", 0.0, "Glorot", 0.01),
+    "ReLU, 0 and 1": ("relu", 0.0, "Glorot", 0.01),
     "ReLU, rate 0.03": ("relu", -1.0, "Glorot", 0.03),
-    "ReLU, PyTorch's start": ("relu", -1.0, "PyTorch", 0.01),
+    "ReLU, PyTorch": ("relu", -1.0, "PyTorch", 0.01),
     "GELU": ("gelu", -1.0, "Glorot", 0.01),
-    "GELU, features 0 and 1": ("gelu", 0.0, "Glorot", 0.01),
+    "GELU, 0 and 1": ("gelu", 0.0, "Glorot", 0.01),
 }
 STEPS = 2000
 
