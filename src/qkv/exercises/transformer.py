@@ -1,0 +1,201 @@
+"""The exercises of the chapter on the whole Transformer: the check of each answer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qkv.exercises.checks import (
+    WrongAnswer,
+    as_array,
+    as_function,
+    as_number,
+    exercise,
+    is_close,
+    reject,
+    reject_each,
+)
+from qkv.exercises.masks_helpers import as_letters
+from qkv.exercises.transformer_further import sizes_without_error, smallest_vocabulary
+
+__all__ = [
+    "count_by_hand",
+    "evidence",
+    "shapes_by_hand",
+    "shift_right",
+    "sizes_without_error",
+    "smallest_vocabulary",
+]
+
+SOS, EOS, PAD = 1, 2, 0
+
+
+@exercise("transformer-1")
+def shapes_by_hand(answer: object) -> str:
+    """Shapes of memory, cross-attention weights and logits: S 9, T 5, d_model 64, h 4, V 423."""
+    parts = list(answer) if isinstance(answer, list | tuple) else []
+    reject(
+        len(parts) != 3 or any(isinstance(part, int) for part in parts),
+        "Three shapes were asked for.",
+        "Write them as a list of three tuples, such as [(2, 3), (4, 5, 6), (7, 8)].",
+    )
+    memory, weights, logits = (tuple(as_array(part).ravel().tolist()) for part in parts)
+    reject(
+        memory[:1] == (1,) and len(memory) == 3,
+        "These shapes have an axis for the batch.",
+        "Leave out the axis of length 1.",
+    )
+    reject(memory == (64, 9), "In this book a token is a row.", "Put the tokens on the first axis.")
+    reject(memory == (5, 64), "That is the decoder's length.", "How many tokens does it read?")
+    reject(memory == (9, 16), "That is one head.", "The heads are joined before the layer ends.")
+    reject(memory != (9, 64), "The first shape is wrong.", "What goes in equals what comes out.")
+    reject(
+        weights == (4, 9, 5),
+        "Rows and columns of the second shape are exchanged.",
+        "Whose tokens ask, and whose answer? A query is a row.",
+    )
+    reject(
+        weights in ((4, 9, 9), (4, 5, 5)),
+        "The second shape is that of a self-attention.",
+        "Cross-attention has its queries from one text and its keys from another.",
+    )
+    reject(weights == (5, 9), "The second shape is that of one head.", "There are four heads.")
+    reject(
+        weights == (3, 4, 5, 9), "The second shape holds three layers.", "One attention is asked."
+    )
+    reject(weights != (4, 5, 9), "The second shape is wrong.", "Heads, then queries, then keys.")
+    reject(
+        logits in ((1, 423), (423,)),
+        "The third shape is one row.",
+        "How many tokens has the decoder read, and which of them get a prediction?",
+    )
+    reject(logits == (9, 423), "The source gets no logits.", "Which half predicts?")
+    reject(logits == (5, 64), "That is before the last linear layer.", "One logit for each what?")
+    reject(logits != (5, 423), "The third shape is wrong.", "A row of logits for each token read.")
+    return "right. The number of layers appears in none of the three."
+
+
+@exercise("transformer-2")
+def count_by_hand(answer: object) -> str:
+    """Parameters of a decoder layer with d_model 4, d_ff 8, two heads and biases: 260."""
+    got = as_number(answer)
+    reject_each(
+        got,
+        (172, "That is an encoder layer.", "How many attentions has a decoder layer?"),
+        (236, "The norms are missing.", "γ and β of each norm are learnt too."),
+        (252, "One norm is missing.", "Each of the sub-layers has a norm of its own."),
+        (244, "Two norms are missing.", "Each of the sub-layers has a norm of its own."),
+        (248, "Each norm has more than that.", "γ and β have d_model numbers each."),
+        (216, "The biases are missing.", "Each linear layer adds one number for each output."),
+        (192, "Only matrices are counted.", "Biases, γ and β are learnt too."),
+        (420, "The matrices were counted once for each head.", "What is the width of a head?"),
+        (80, "That is one attention.", "Count the other sub-layers and the norms as well."),
+        (160, "That is two attentions.", "Count the feed-forward part and the norms as well."),
+        (184, "The feed-forward part is missing.", "It has two matrices and two biases."),
+    )
+    reject(
+        not is_close(got, 260.0),
+        "Not this number.",
+        "Count one attention, the feed-forward part and one norm. Then how many there are of each.",
+    )
+    return "right: 2 · 80 + 76 + 3 · 8."
+
+
+@exercise("transformer-3")
+def evidence(answer: object) -> str:
+    """The observations that refute "the decoder reads the encoder's last layer": B and D."""
+    letters = as_letters(answer, "ABCDE")
+    reject(
+        "A" in letters,
+        "A is what the correct model does.",
+        "The last layer is computed from the first. Did it stay as it was in A?",
+    )
+    reject(
+        "C" in letters,
+        "C holds in every model here.",
+        "A softmax gives rows of sum 1, whatever the keys are.",
+    )
+    reject(
+        "E" in letters,
+        "E is what the correct model does.",
+        "If the last layer stays, may anything move?",
+    )
+    reject(
+        "B" not in letters,
+        "One is missing.",
+        "The decoder's input from the English side is held fixed. Which result is then impossible?",
+    )
+    reject(
+        "D" not in letters,
+        "Another is missing.",
+        "What would happen to a decoder that reads the last layer, if that layer says nothing?",
+    )
+    return "right: hold the last layer and nothing may move; destroy it and something must."
+
+
+@exercise("transformer-4")
+def shift_right(answer: object) -> str:
+    """`f(ids)` gives what the decoder reads and what it has to predict: both (B, T)."""
+    function = as_function(answer)
+    for ids in (
+        np.array([[7, 5, 9, 6, EOS]]),
+        np.array([[4, 8, 6, EOS, PAD, PAD], [9, 5, 7, 4, 8, EOS]]),
+    ):
+        got = function(ids.copy())
+        reject(
+            not isinstance(got, tuple | list) or len(got) != 2,
+            "Two arrays were asked for.",
+            "End with: return inputs, answers.",
+        )
+        inputs, answers = (np.asarray(part) for part in got)
+        first = np.full((len(ids), 1), SOS)
+        right = np.concatenate([first, ids[:, :-1]], 1)
+        if is_close(inputs, right) and is_close(answers, ids):
+            continue
+        _name_shift(inputs, answers, ids, right)
+    return "right. Row t reads what stands before token t, and predicts token t."
+
+
+def _name_shift(
+    inputs: np.ndarray, answers: np.ndarray, ids: np.ndarray, right: np.ndarray
+) -> None:
+    pads = np.full((len(ids), 1), PAD)
+    left = np.concatenate([ids[:, 1:], pads], 1)
+    reject(
+        is_close(inputs, ids) and is_close(answers, right),
+        "The two are in the wrong order.",
+        "First what the decoder reads, then what it has to predict.",
+    )
+    reject(
+        inputs.shape != ids.shape or answers.shape != ids.shape,
+        f"The shapes are {inputs.shape} and {answers.shape}, not {ids.shape}.",
+        "One token in front, and how many leave at the end?",
+    )
+    reject(
+        is_close(inputs, ids) and is_close(answers, ids),
+        "Nothing is shifted: each row reads its own answer.",
+        "What may the first row read, before any word is written?",
+    )
+    reject(
+        is_close(answers, left) and is_close(inputs, right),
+        "Shifted twice: each row predicts the word after the next one.",
+        "Shift one of the two.",
+    )
+    reject(
+        is_close(inputs, left) or (is_close(inputs, ids) and is_close(answers, left)),
+        "The first word is never predicted, or the shift goes the other way.",
+        "Row 0 reads <sos> and predicts the first word.",
+    )
+    reject(
+        is_close(inputs, np.roll(ids, 1, axis=1)),
+        "The last token came round to the front.",
+        "What stands at the front of every decoder input?",
+    )
+    reject(
+        is_close(inputs[:, 1:], right[:, 1:]) and is_close(answers, ids),
+        "The first token of the input is not <sos>.",
+        "Its id is 1.",
+    )
+    raise WrongAnswer(
+        "Some tokens are in the wrong place.",
+        "Write down both rows for the ids 7 5 2: three tokens each.",
+    )
