@@ -123,6 +123,7 @@ PLACES = {
     "decoder: feed-forward": ("feed-forward", 4.2, 2.4, "2 · d_model · d_ff and biases, N times"),
     "output: the table again": ("linear, softmax", 4.2, 0, "the table of the embedding, once more"),
 }
+SAME_TABLE = ("same table", "output: the table again")
 ARROWS = (
     ("embedding table", "encoder: self-attention", "S × d_model"),
     ("encoder: self-attention", "encoder: feed-forward", "S × d_model"),
@@ -141,7 +142,9 @@ def _figure(values: dict[str, tuple[float, float]]) -> Diagram:
     }
     for name, (label, x, y, detail) in PLACES.items():
         value, share = values.get(name, (0.0, 0.0))
-        boxes[name] = Box(label, x, y, 3.2, 1.3, detail, value=round(value, 2), level=share)
+        same = name in SAME_TABLE and not value
+        text_or_number = "same table" if same else round(value, 2)
+        boxes[name] = Box(label, x, y, 3.2, 1.3, detail, value=text_or_number, level=share)
     arrows = [Arrow(start, end, label) for start, end, label in ARROWS]
     up_and_over = [(1.8, 3.2), (3.8, 3.2), (3.8, 4.95)]
     memory = "S × d_model: keys and values of each decoder layer, from the last encoder layer"
