@@ -18,7 +18,15 @@ from torch.nn import functional as F
 
 from qkv.experiments.stored import run_and_store
 
-__all__ = ["CRASHING", "SILENT", "BuggyTransformer", "check", "measure", "try_shapes"]
+__all__ = [
+    "CRASHING",
+    "SILENT",
+    "BuggyTransformer",
+    "check",
+    "measure",
+    "try_shapes",
+    "writes_as_it_reads",
+]
 
 CRASHING = ("B", "C", "F", "G", "J")
 SILENT = ("A", "D", "E", "H", "I")
@@ -129,6 +137,17 @@ def try_shapes(bug: str) -> str:
     except RuntimeError as error:
         return f"error: {str(error).splitlines()[0]}"
     return f"runs: logits {tuple(logits.shape)}"
+
+
+def writes_as_it_reads(bug: str) -> bool:
+    """Whether an untrained model gives each prefix of a target the row that the whole gives it."""
+    source, target = _draw(3, np.random.default_rng(0))
+    torch.manual_seed(0)
+    model, inputs = BuggyTransformer(bug), _decoder_input(target, bug)
+    with torch.no_grad():
+        whole = model(source, inputs)
+        rows = [model(source, inputs[:, : t + 1])[:, -1] for t in range(inputs.shape[1])]
+    return torch.allclose(torch.stack(rows, 1), whole, atol=1e-4)
 
 
 def _waves(length: int) -> Tensor:
