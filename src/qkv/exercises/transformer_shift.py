@@ -17,7 +17,7 @@ def shift_right(answer: object) -> str:
     function = as_function(answer)
     for ids in (
         np.array([[7, 5, 9, 6, EOS]]),
-        np.array([[4, 8, 6, EOS, PAD, PAD], [9, 5, 7, 4, 8, EOS]]),
+        np.array([[4, 8, 6, EOS, PAD, PAD], [9, 5, 7, 4, 8, EOS], [3, 7, EOS, PAD, PAD, PAD]]),
     ):
         got = function(ids.copy())
         reject(
