@@ -1,0 +1,169 @@
+"""The exercises of "Where am I?": right answers pass; each typical mistake meets its own hint."""
+
+import math
+
+import numpy as np
+import pytest
+
+import qkv.numpy as qn
+from qkv.exercises import check
+from qkv.exercises.positional_helpers import encoder, waves
+
+
+def build(n, d_model):
+    angle = np.arange(n)[:, None] / 10000 ** (np.arange(0, d_model, 2) / d_model)
+    out = np.zeros((n, d_model))
+    out[:, 0::2], out[:, 1::2] = np.sin(angle), np.cos(angle)
+    return out
+
+
+def by_column(n, d_model):
+    angle = np.arange(n)[:, None] / 10000 ** (np.arange(d_model) / d_model)
+    return np.where(np.arange(d_model) % 2 == 0, np.sin(angle), np.cos(angle))
+
+
+def exponent_times(factor):
+    return lambda n, d: waves(n, d, np.arange(0, d, 2) * factor)
+
+
+def blind(encode, x, move=lambda x: np.roll(x, 1, axis=1), tolerance=None):
+    tolerance = 1000 * np.finfo(x.dtype).eps if tolerance is None else tolerance
+    return np.allclose(encode(move(x)), move(encode(x)), rtol=tolerance, atol=tolerance)
+
+
+def moved_by(move):
+    return lambda encode, x: blind(encode, x, move)
+
+
+def shift(k, d_model, sign=1, speed=None):
+    matrix = np.zeros((d_model, d_model))
+    for i in range(d_model // 2):
+        angle = k * (10000 ** (-2 * i / d_model) if speed is None else speed)
+        c, s = math.cos(angle), sign * math.sin(angle)
+        matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = [[c, s], [-s, c]]
+    return matrix
+
+
+RIGHT = {
+    "positional-1": [math.sin(5), math.cos(5), math.sin(0.05), math.cos(0.05)],
+    "positional-2": "BC",
+    "positional-3": build,
+    "positional-4": blind,
+    "positional-5": 3,
+    "positional-6": shift,
+}
+
+rad = math.radians(5)
+WRONG = {
+    "positional-1": {
+        "degrees": [math.sin(rad), math.cos(rad), math.sin(rad / 100), math.cos(rad / 100)],
+        "i counts columns": [math.sin(5), math.cos(0.5), math.sin(0.05), math.cos(0.005)],
+        "2i doubled": [math.sin(5), math.cos(5), math.sin(5e-4), math.cos(5e-4)],
+        "halves": waves(6, 4)[5][[0, 2, 1, 3]],
+        "cosine first": waves(6, 4)[5][[1, 0, 3, 2]],
+        "position 4": waves(6, 4)[4],
+        "position 6": waves(7, 4)[6],
+        "two numbers": [math.sin(5), math.cos(5)],
+        "other": [0, 0, 0, 0],
+    },
+    "positional-2": {
+        "what no position does": "ABC",
+        "another word": "BCD",
+        "the average": "BCE",
+        "no B": "C",
+        "no C": "B",
+        "numbers": 12,
+    },
+    "positional-3": {
+        "i counts columns": by_column,
+        "2i doubled": exponent_times(2),
+        "2 forgotten": exponent_times(0.5),
+        "halves": lambda n, d: qn.sinusoidal_encoding(n, d, layout="halves", dtype=np.float64),
+        "cosine first": lambda n, d: build(n, d)[:, np.arange(d) ^ 1],
+        "from 1": lambda n, d: build(n + 1, d)[1:],
+        "transposed": lambda n, d: build(n, d).T,
+        "base 1000": lambda n, d: waves(n, d, np.arange(0, d, 2) * 0.75),
+    },
+    "positional-4": {
+        "swapped": lambda encode, x: not blind(encode, x),
+        "not moved back": lambda encode, x: np.allclose(encode(np.roll(x, 1, 1)), encode(x)),
+        "the batch axis": moved_by(lambda x: np.roll(x, 1, axis=0)),
+        "reversed": moved_by(lambda x: x[:, ::-1]),
+        "the last two": moved_by(lambda x: x[:, [0, 1, 2, 3, 5, 4]]),
+        "the first sentence alone": lambda encode, x: blind(lambda z: encode(z)[:1], x),
+        "a sum": lambda encode, x: blind(lambda z: encode(z).sum(-1, keepdims=True), x),
+        "exact": lambda encode, x: blind(encode, x, tolerance=0),
+        "too coarse": lambda encode, x: blind(encode, x, tolerance=0.05),
+    },
+    "positional-5": {
+        "no rotation": 6,
+        "angles added": -3,
+        "query alone": 6 * math.cos(math.radians(150)),
+        "radians": 6 * math.cos(60),
+        "sine": 6 * math.sin(math.radians(60)),
+        "cosine alone": 0.5,
+        "other": 1.5,
+    },
+    "positional-6": {
+        "transposed": lambda k, d: shift(k, d, sign=-1),
+        "one speed": lambda k, d: shift(k, d, speed=1),
+        "identity": lambda k, d: np.eye(d),
+        "another size": lambda k, d: np.eye(d + 1),
+    },
+}
+
+SHARED = {("positional-4", "exact")}  # shares a hint with "not moved back"
+CASES = [(name, what) for name, answers in WRONG.items() for what in answers]
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_answer_is_accepted(name):
+    assert check(name, RIGHT[name]).state == "right"
+
+
+@pytest.mark.parametrize(("name", "what"), CASES, ids=[f"{n}: {w}" for n, w in CASES])
+def test_wrong_answer_is_refused_with_a_hint(name, what):
+    verdict = check(name, WRONG[name][what])
+    assert verdict.state == "wrong"
+    assert verdict.hint
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_each_mistake_has_its_own_hint(name):
+    hints = [check(name, a).hint for what, a in WRONG[name].items() if (name, what) not in SHARED]
+    assert len(set(hints)) == len(hints) >= 3
+
+
+ALSO_RIGHT = {
+    "two decimals": ("positional-1", [-0.96, 0.28, 0.05, 1.0]),
+    "letters in a list": ("positional-2", ["c", "b"]),
+    "the package": ("positional-3", qn.sinusoidal_encoding),
+    "a list of rows": ("positional-3", lambda n, d: build(n, d).tolist()),
+    "several shuffles": (
+        "positional-4",
+        lambda encode, x: all(
+            blind(encode, x, lambda z, o=o: z[:, o])
+            for o in (np.random.default_rng(s).permutation(x.shape[1]) for s in range(9))
+        ),
+    ),
+    "a float": ("positional-5", 3.0000001),
+}
+
+
+@pytest.mark.parametrize("what", ALSO_RIGHT)
+def test_other_right_answers_are_accepted(what):
+    assert check(*ALSO_RIGHT[what]).state == "right"
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_unanswered_says_so(name):
+    assert check(name, ...).state == "open"
+
+
+def test_the_encoders_are_what_their_names_say():
+    x = np.random.default_rng(0).normal(size=(2, 6, 8))
+    order = [5, 3, 1, 0, 4, 2]
+    assert np.allclose(encoder()(x[:, order]), encoder()(x)[:, order])
+    ours = qn.scaled_dot_product_attention(x, x, x)[0]
+    assert np.allclose(encoder()(x), ours)
+    assert not np.allclose(encoder(waves(6, 8))(x[:, order]), encoder(waves(6, 8))(x)[:, order])
