@@ -1,4 +1,4 @@
-"""Explorer of the chapter on positions: the encoding, its hands, similarity by distance."""
+"""Explorer of the chapter on positions: the hands of an encoding, similarity by distance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qkv.explore.framework.panels import Heatmap, Lines, Panels, Scatter
 Array = np.ndarray[Any, Any]
 
 WIDTHS = (4, 8, 16)
-POSITIONS = 25  # 0 to 24
+POSITIONS = 17  # 0 to 16
 
 
 def encoding(*, d_model: int, position: int) -> Panels:
@@ -27,13 +27,13 @@ def encoding(*, d_model: int, position: int) -> Panels:
     columns = [f"{'sin' if j % 2 == 0 else 'cos'} {j // 2}" for j in range(d_model)]
     cosines = rows @ rows[position] / (d_model / 2)  # (T,)
     return {
-        "encoding": Heatmap(
-            rows,
-            range(POSITIONS),
-            columns,
-            colours="scores",
-            highlight_row=position,
-            limits=(-1, 1),
+        "hands": Scatter(
+            rows[position].reshape(-1, 1, 2),  # (pairs, 1, 2): x is the sine, y the cosine
+            ["hand"],
+            names=[f"{i}: λ = {wavelength(d_model, i):,.0f}" for i in range(d_model // 2)],
+            arrows=True,
+            circle=True,
+            limits=(-1.1, 1.1),
         ),
         "similarity": Lines(
             range(POSITIONS),
@@ -42,13 +42,13 @@ def encoding(*, d_model: int, position: int) -> Panels:
             y_label="PE(p) · PE(other), divided by d_model / 2",
             mark=position,
         ),
-        "hands": Scatter(
-            rows[position].reshape(-1, 1, 2),  # (pairs, 1, 2): x is the sine, y the cosine
-            ["hand"],
-            names=[f"{i}: λ = {wavelength(d_model, i):,.0f}" for i in range(d_model // 2)],
-            arrows=True,
-            circle=True,
-            limits=(-1.1, 1.1),
+        "encoding": Heatmap(
+            rows,
+            range(POSITIONS),
+            columns,
+            colours="scores",
+            highlight_row=position,
+            limits=(-1, 1),
         ),
     }
 
