@@ -1,0 +1,125 @@
+"""Positions beyond those of training: six ways to tell them, two tasks, lengths up to four times.
+
+A small causal model reads random tokens and has to say, at each position, the token that stood one
+place before, or three places before. It is trained on sequences of 32 tokens and tested on 128.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from statistics import mean
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+
+import qkv.torch as qt
+from qkv.config import TransformerConfig
+from qkv.experiments.stored import run_and_store
+
+__all__ = ["KINDS", "check", "measure"]
+
+RANDOM_START = "sinusoidal, random start"
+KINDS = ("learned", "sinusoidal", RANDOM_START, "rotary", "alibi", "none")
+DISTANCES = (1, 3)
+VOCABULARY = 8
+Figures = dict[str, Any]
+
+
+def measure(small: bool = False) -> Figures:
+    """Shares of right answers: by distance, kind and range of positions; one number a seed.
+
+    The ranges are those of training, from there to twice its length, from there to four times.
+    """
+    length, steps, seeds = (12, 40, 1) if small else (32, 800, 3)
+    accuracy: Figures = {
+        str(distance): {
+            kind: _ranges([_train(kind, distance, length, steps, seed) for seed in range(seeds)])
+            for kind in KINDS
+        }
+        for distance in DISTANCES
+    }
+    return {
+        "length": length,
+        "tested": 4 * length,
+        "steps": steps,
+        "seeds": seeds,
+        "accuracy": accuracy,
+    }
+
+
+def check(figures: Figures) -> None:
+    """What the chapter on positions says of them; a run of few steps has learnt little."""
+    for kinds in figures["accuracy"].values():
+        for kind in ("learned", "sinusoidal"):
+            assert max(kinds[kind]["to four times"]) < 0.35, kind
+    if figures["steps"] < 500:
+        return
+    near, far = (figures["accuracy"][str(distance)] for distance in DISTANCES)
+    for kinds in (near, far):
+        for kind in ("learned", "sinusoidal", RANDOM_START, "rotary"):
+            assert min(kinds[kind]["trained"]) > 0.95, kind
+        assert min(kinds[RANDOM_START]["to four times"]) > 0.7
+        assert max(kinds["rotary"]["to four times"]) < 0.2
+    assert min(near["alibi"]["to four times"]) > 0.95
+    assert max(far["alibi"]["trained"]) < 0.8
+    assert 0.6 < min(near["none"]["trained"]) <= max(near["none"]["trained"]) < 0.95
+
+
+def _ranges(runs: list[tuple[float, float, float]]) -> dict[str, list[float]]:
+    names = ("trained", "to twice", "to four times")
+    return dict(zip(names, map(list, zip(*runs, strict=True)), strict=True))
+
+
+def _train(
+    kind: str, distance: int, length: int, steps: int, seed: int
+) -> tuple[float, float, float]:
+    """Train one model; its share of right answers in each range of positions."""
+    rng = torch.Generator().manual_seed(seed)
+    config = TransformerConfig(
+        VOCABULARY,
+        d_model=32,
+        n_heads=4,
+        d_ff=64,
+        n_layers=2,
+        dropout=0.0,
+        norm_placement="pre",
+        positions="sinusoidal" if kind == RANDOM_START else kind,
+        max_len=4 * length,  # so a learned table has rows that training never touches
+        tie="none",
+    )
+    model = qt.DecoderOnly(config, rng=rng)
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    warmed = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1, (step + 1) / 50) * (1 - step / steps)
+    )
+    for _ in range(steps):
+        ids = torch.randint(VOCABULARY, (64, length), generator=rng)
+        furthest = 3 * length if kind == RANDOM_START else 0
+        start = int(torch.randint(furthest + 1, (), generator=rng))
+        logits = _logits(model, ids, start)[:, distance:]
+        loss = F.cross_entropy(logits.flatten(0, 1), ids[:, :-distance].flatten())
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        warmed.step()
+    ids = torch.randint(VOCABULARY, (200, 4 * length), generator=rng)
+    with torch.no_grad():
+        said = _logits(model, ids, 0)[:, distance:].argmax(-1)
+    right = (said == ids[:, :-distance]).double().mean(0).tolist()  # position `distance` first
+    ends = (0, length - distance, 2 * length - distance, len(right))
+    first, second, third = (round(mean(right[a:b]), 3) for a, b in pairwise(ends))
+    return first, second, third
+
+
+def _logits(model: qt.DecoderOnly, ids: torch.Tensor, start: int) -> torch.Tensor:
+    """Logits (B, T, V) of a text whose first token stands at `start`."""
+    x, bias = model.inputs(model.embedding(ids), start)  # (B, T, d_model)
+    if bias is not None:
+        bias = bias[..., start:]
+    logits: torch.Tensor = model.output(model.decoder(x, bias=bias))  # (B, T, V)
+    return logits
+
+
+if __name__ == "__main__":
+    run_and_store("positions_beyond", measure)
