@@ -146,6 +146,10 @@ ALSO_RIGHT = {
             for o in (np.random.default_rng(s).permutation(x.shape[1]) for s in range(9))
         ),
     ),
+    "the whole batch, then each sentence": (
+        "positional-4",
+        lambda encode, x: blind(encode, x) and blind(encode, x[:1]),
+    ),
     "a float": ("positional-5", 3.0000001),
 }
 

@@ -35,16 +35,18 @@ def encoder(
     def encode(x: Array) -> Array:
         T = x.shape[1]
         z = x.copy()
-        if add is not None and not feature:
+        places = np.zeros((T, x.shape[2]), x.dtype) if add is None else np.asarray(add, x.dtype)
+        places = places[: len(x)] if places.ndim == 3 else places[:T]
+        if not feature:
             whose = slice(None) if sentence is None else slice(sentence, sentence + 1)
-            z[whose] += np.asarray(add, x.dtype)[..., : max(T, 1), :]
+            z[whose] += places
         distance = abs(np.arange(T)[:, None] - np.arange(T))
         scores = z @ z.mT / np.sqrt(x.dtype.type(x.shape[-1])) - x.dtype.type(slope) * distance
         e = np.exp(scores - scores.max(-1, keepdims=True))
         out: Array = e / e.sum(-1, keepdims=True) @ z
-        if feature and add is not None:
-            out[..., 0] += np.asarray(add, x.dtype)[:T, 0]
-            out[..., 1] -= np.asarray(add, x.dtype)[:T, 0]
+        if feature:
+            out[..., 0] += places[:, 0]
+            out[..., 1] -= places[:, 0]
         return out
 
     return encode
