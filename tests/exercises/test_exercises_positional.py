@@ -10,29 +10,42 @@ from qkv.exercises import check
 from qkv.exercises.positional_helpers import encoder, waves
 
 
-def build(n, d_model):
-    angle = np.arange(n)[:, None] / 10000 ** (np.arange(0, d_model, 2) / d_model)
-    out = np.zeros((n, d_model))
+def build(positions, d_model):
+    angle = positions[:, None] / 10000 ** (np.arange(0, d_model, 2) / d_model)
+    out = np.zeros((len(positions), d_model))
     out[:, 0::2], out[:, 1::2] = np.sin(angle), np.cos(angle)
     return out
 
 
-def by_column(n, d_model):
-    angle = np.arange(n)[:, None] / 10000 ** (np.arange(d_model) / d_model)
+def by_column(positions, d_model):
+    angle = positions[:, None] / 10000 ** (np.arange(d_model) / d_model)
     return np.where(np.arange(d_model) % 2 == 0, np.sin(angle), np.cos(angle))
 
 
 def exponent_times(factor):
-    return lambda n, d: waves(n, d, np.arange(0, d, 2) * factor)
+    return lambda p, d: waves(p, d, np.arange(0, d, 2) * factor)
 
 
-def blind(encode, x, move=lambda x: np.roll(x, 1, axis=1), tolerance=None):
-    tolerance = 1000 * np.finfo(x.dtype).eps if tolerance is None else tolerance
-    return np.allclose(encode(move(x)), move(encode(x)), rtol=tolerance, atol=tolerance)
+def halves(positions, d_model):
+    out = build(positions, d_model)
+    return np.concatenate([out[:, 0::2], out[:, 1::2]], axis=1)
+
+
+ORDERS = [1, 2, 3, 4, 5, 0], [1, 3, 5, 0, 2, 4], [5, 4, 3, 2, 1, 0]
+
+
+def blind(encode, x, tolerance=1e-4):
+    return all(
+        np.allclose(encode(x[:, o]), encode(x)[:, o], rtol=0, atol=tolerance) for o in ORDERS
+    )
+
+
+def alike(encode, x, move):
+    return np.allclose(encode(move(x)), move(encode(x)), atol=1e-4)
 
 
 def moved_by(move):
-    return lambda encode, x: blind(encode, x, move)
+    return lambda encode, x: alike(encode, x, move)
 
 
 def shift(k, d_model, sign=1, speed=None):
@@ -45,25 +58,25 @@ def shift(k, d_model, sign=1, speed=None):
 
 
 RIGHT = {
-    "positional-1": [math.sin(5), math.cos(5), math.sin(0.05), math.cos(0.05)],
+    "positional-1": [math.sin(23), math.cos(23), math.sin(0.23), math.cos(0.23)],
     "positional-2": "BC",
     "positional-3": build,
     "positional-4": blind,
-    "positional-5": 3,
+    "positional-5": [3, -3],
     "positional-6": shift,
 }
 
-rad = math.radians(5)
+rad = math.radians(23)
 WRONG = {
     "positional-1": {
         "degrees": [math.sin(rad), math.cos(rad), math.sin(rad / 100), math.cos(rad / 100)],
-        "i counts columns": [math.sin(5), math.cos(0.5), math.sin(0.05), math.cos(0.005)],
-        "2i doubled": [math.sin(5), math.cos(5), math.sin(5e-4), math.cos(5e-4)],
-        "halves": waves(6, 4)[5][[0, 2, 1, 3]],
-        "cosine first": waves(6, 4)[5][[1, 0, 3, 2]],
-        "position 4": waves(6, 4)[4],
-        "position 6": waves(7, 4)[6],
-        "two numbers": [math.sin(5), math.cos(5)],
+        "i counts columns": [math.sin(23), math.cos(2.3), math.sin(0.23), math.cos(0.023)],
+        "2i doubled": [math.sin(23), math.cos(23), math.sin(23e-4), math.cos(23e-4)],
+        "halves": waves(24, 4)[23][[0, 2, 1, 3]],
+        "cosine first": waves(24, 4)[23][[1, 0, 3, 2]],
+        "position 22": waves(23, 4)[22],
+        "position 24": waves(25, 4)[24],
+        "two numbers": [math.sin(23), math.cos(23)],
         "other": [0, 0, 0, 0],
     },
     "positional-2": {
@@ -78,11 +91,12 @@ WRONG = {
         "i counts columns": by_column,
         "2i doubled": exponent_times(2),
         "2 forgotten": exponent_times(0.5),
-        "halves": lambda n, d: qn.sinusoidal_encoding(n, d, layout="halves", dtype=np.float64),
-        "cosine first": lambda n, d: build(n, d)[:, np.arange(d) ^ 1],
-        "from 1": lambda n, d: build(n + 1, d)[1:],
-        "transposed": lambda n, d: build(n, d).T,
-        "base 1000": lambda n, d: waves(n, d, np.arange(0, d, 2) * 0.75),
+        "halves": halves,
+        "cosine first": lambda p, d: build(p, d)[:, np.arange(d) ^ 1],
+        "from 1": lambda p, d: build(p + 1, d),
+        "the first rows": lambda p, d: build(np.arange(len(p)), d),
+        "transposed": lambda p, d: build(p, d).T,
+        "base 1000": lambda p, d: waves(p, d, np.arange(0, d, 2) * 0.75),
     },
     "positional-4": {
         "swapped": lambda encode, x: not blind(encode, x),
@@ -92,17 +106,20 @@ WRONG = {
         "the last two": moved_by(lambda x: x[:, [0, 1, 2, 3, 5, 4]]),
         "the first sentence alone": lambda encode, x: blind(lambda z: encode(z)[:1], x),
         "a sum": lambda encode, x: blind(lambda z: encode(z).sum(-1, keepdims=True), x),
+        "a length": lambda encode, x: blind(lambda z: (encode(z) ** 2).sum(-1, keepdims=True), x),
+        "one step along": moved_by(lambda x: np.roll(x, 1, axis=1)),
         "exact": lambda encode, x: blind(encode, x, tolerance=0),
         "too coarse": lambda encode, x: blind(encode, x, tolerance=0.05),
     },
     "positional-5": {
-        "no rotation": 6,
-        "angles added": -3,
-        "query alone": 6 * math.cos(math.radians(150)),
-        "radians": 6 * math.cos(60),
-        "sine": 6 * math.sin(math.radians(60)),
-        "cosine alone": 0.5,
-        "other": 1.5,
+        "no rotation": [0, 0],
+        "turned back": [-3, 3],
+        "distance alone": [3, 3],
+        "sine": [6 * math.sin(math.radians(60)), -6 * math.sin(math.radians(60))],
+        "radians": [6 * math.cos(60), 6 * math.cos(120)],
+        "cosine alone": [0.5, -0.5],
+        "other": [1.5, 2],
+        "one number": 3,
     },
     "positional-6": {
         "transposed": lambda k, d: shift(k, d, sign=-1),
@@ -135,14 +152,18 @@ def test_each_mistake_has_its_own_hint(name):
 
 
 ALSO_RIGHT = {
-    "two decimals": ("positional-1", [-0.96, 0.28, 0.05, 1.0]),
+    "two decimals": ("positional-1", [-0.85, -0.53, 0.23, 0.97]),
     "letters in a list": ("positional-2", ["c", "b"]),
-    "the package": ("positional-3", qn.sinusoidal_encoding),
-    "a list of rows": ("positional-3", lambda n, d: build(n, d).tolist()),
+    "rows of a table": (
+        "positional-3",
+        lambda p, d: qn.sinusoidal_encoding(p.max() + 1, d, dtype=np.float64)[p],
+    ),
+    "a list of rows": ("positional-3", lambda p, d: build(p, d).tolist()),
+    "float32": ("positional-3", lambda p, d: build(p.astype(np.float32), d).astype(np.float32)),
     "several shuffles": (
         "positional-4",
         lambda encode, x: all(
-            blind(encode, x, lambda z, o=o: z[:, o])
+            alike(encode, x, lambda z, o=o: z[:, o])
             for o in (np.random.default_rng(s).permutation(x.shape[1]) for s in range(9))
         ),
     ),
@@ -150,7 +171,7 @@ ALSO_RIGHT = {
         "positional-4",
         lambda encode, x: blind(encode, x) and blind(encode, x[:1]),
     ),
-    "a float": ("positional-5", 3.0000001),
+    "floats": ("positional-5", [3.0000001, -3.0]),
 }
 
 

@@ -6,41 +6,52 @@ import math
 
 import numpy as np
 
-from qkv.exercises.checks import as_function, as_number, exercise, is_close, reject
+from qkv.exercises.checks import as_array, as_function, exercise, is_close, reject, reject_each
 from qkv.exercises.positional_helpers import TOLERANCE, waves
 
 
 @exercise("positional-5")
 def rotary_score(answer: object) -> str:
-    """(2, 0) at position 5 and (3, 0) at position 3, 30° a position: the rotary score, 3."""
-    score = as_number(answer)
-    for wrong, mistake, hint in (
-        (6, "That is the score without rotation.", "By how much more was the query turned?"),
-        (-3, "The two angles were added.", "Both are turned the same way. What is left of it?"),
+    """(2, 0) at 5 and (0, 3) at 4, 30° a position: 3, and -3 with their places swapped."""
+    scores = as_array(answer)
+    reject(
+        scores.shape != (2,),
+        f"Two numbers were asked for; this has shape {scores.shape}.",
+        "One score for the places 5 and 4, one for the places 4 and 5.",
+    )
+    small, large = 6 * math.cos(math.radians(60)), 6 * math.sin(math.radians(60))
+    reject_each(
+        scores,
+        ([0, 0], "That is the score without rotation.", "By how much more was the query turned?"),
         (
-            6 * math.cos(math.radians(150)),
-            "Only the query was turned.",
-            "The key stands at position 3: it is turned too.",
+            [-small, small],
+            "Each of the two has the sign of the other.",
+            "Both turn counter-clockwise. Which of the two vectors is turned further?",
         ),
         (
-            6 * math.cos(60),
-            "The cosine was taken of 60 radians.",
-            "The angle is in degrees; math.cos takes radians.",
+            [small, small],
+            "Swapped places give another score.",
+            "The key is 90° ahead of the query before any rotation. Draw both cases.",
         ),
         (
-            6 * math.sin(math.radians(60)),
+            [large, -large],
             "That is the sine of the right angle.",
             "The dot product of two vectors has the cosine of the angle between them.",
         ),
-        (0.5, "The lengths are missing.", "The dot product is length · length · cosine."),
-    ):
-        reject(abs(score - wrong) < TOLERANCE, mistake, hint)
-    reject(
-        not is_close(score, 3.0, TOLERANCE),
-        "Not this number.",
-        "Lengths 2 and 3. Find the angle between the two turned vectors.",
+        (
+            [6 * math.cos(60), 6 * math.cos(120)],
+            "The cosine was taken of 60 and 120 radians.",
+            "The angles are in degrees; math.cos takes radians.",
+        ),
+        ([0.5, -0.5], "The lengths are missing.", "A dot product is length · length · cosine."),
+        tolerance=TOLERANCE,
     )
-    return "right: the angle between them is 2 · 30° = 60°, wherever the two stand."
+    reject(
+        not is_close(scores, [3.0, -3.0], TOLERANCE),
+        "Not these numbers.",
+        "Lengths 2 and 3. Write down the angle of each turned vector; the key begins at 90°.",
+    )
+    return "right: the angle between them is 60°, and 120° when the places are swapped."
 
 
 @exercise("positional-6")

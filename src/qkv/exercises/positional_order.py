@@ -7,7 +7,7 @@ import numpy as np
 from qkv.exercises.checks import as_function, exercise, reject
 from qkv.exercises.positional_helpers import encoder, waves
 
-FLOAT_TYPES = {np.float64: 1e-4, np.float32: 1e-2}  # the faintest position that has to be found
+FAINT = 1e-2  # the size of the faintest positions that have to be found
 
 
 @exercise("positional-4")
@@ -40,6 +40,11 @@ def order_blind(answer: object) -> str:
         "It misses a bias by distance.",
         "A reversed sentence keeps every distance. Which change of order does not?",
     )
+    reject(
+        bool(function(encoder(slope=0.5, circle=True), x)),
+        "It misses a model that counts distances around a circle.",
+        "Moving all tokens along by one keeps every distance on a circle. Try other orders too.",
+    )
     for place in range(6):
         marked = np.zeros((6, 8))
         marked[place] = rows[3]
@@ -59,7 +64,12 @@ def order_blind(answer: object) -> str:
         "It misses positions that move one number up and another down.",
         "What do a sum or an average show of that? Compare number by number.",
     )
-    for dtype, faint in FLOAT_TYPES.items():
+    reject(
+        bool(function(encoder(turn=True), x)),
+        "It misses positions that rotate each output and keep its length.",
+        "What does the length of a vector show of its direction? Compare number by number.",
+    )
+    for dtype in (np.float64, np.float32):
         name, y = np.dtype(dtype).name, x.astype(dtype)
         reject(
             not function(encoder(), y),
@@ -67,8 +77,8 @@ def order_blind(answer: object) -> str:
             "Sums in another order round differently, by 1e-7 in float32. How much do you allow?",
         )
         reject(
-            bool(function(encoder(faint * rows), y)),
-            f"In {name} it misses positions of size {faint:g}.",
+            bool(function(encoder(FAINT * rows), y)),
+            f"In {name} it misses positions of size {FAINT:g}.",
             "Small positions still move the outputs by far more than rounding. Mind the tolerance.",
         )
     return "right: it finds every position that was planted, and raises no false alarm."
