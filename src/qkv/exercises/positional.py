@@ -15,7 +15,7 @@ __all__ = ["build_waves", "evidence", "order_blind", "rotary_score", "row_by_han
 
 @exercise("positional-1")
 def row_by_hand(answer: object) -> str:
-    """PE(23) for d_model = 4: sin 23, cos 23, sin 0.23, cos 0.23."""
+    """PE_23 for d_model = 4: sin 23, cos 23, sin 0.23, cos 0.23."""
     row = as_array(answer)
     reject(
         row.shape != (4,),

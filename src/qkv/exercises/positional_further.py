@@ -56,7 +56,7 @@ def rotary_score(answer: object) -> str:
 
 @exercise("positional-6")
 def shift_by_k(answer: object) -> str:
-    """`f(k, d_model)` is the (d, d) matrix with PE(p + k) = M PE(p) for every p."""
+    """`f(k, d_model)` is the (d, d) matrix with PE_(p + k) = M PE_p for every p."""
     function = as_function(answer)
     for k, d_model in ((1, 2), (3, 6), (-2, 8), (0, 4)):
         got = np.asarray(function(k, d_model))
@@ -71,8 +71,8 @@ def shift_by_k(answer: object) -> str:
             continue
         reject(
             is_close(before @ got, after, 1e-6),
-            "It turns the wrong way as M · PE(p); it is right as PE(p) · M.",
-            "PE(p) is a column here. What is the transpose of a rotation?",
+            "It turns the wrong way as M · PE_p; it is right as PE_p · M.",
+            "PE_p is a column here. What is the transpose of a rotation?",
         )
         reject(
             is_close(got[:2, :2] @ rows[5, :2], rows[5 + k, :2], 1e-6),
@@ -81,7 +81,7 @@ def shift_by_k(answer: object) -> str:
         )
         reject(
             True,
-            f"M · PE(5) is not PE({5 + k}) for d_model = {d_model}.",
+            f"M · PE_5 is not PE_{5 + k} for d_model = {d_model}.",
             "Begin with d_model = 2 and the block of the core; sine stands before cosine.",
         )
     return "right: one block of two by two for each hand, and p stands nowhere in it."

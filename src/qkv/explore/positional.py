@@ -39,7 +39,7 @@ def encoding(*, d_model: int, position: int) -> Panels:
             range(POSITIONS),
             {"dot product": cosines},
             x_label="other position",
-            y_label="PE(p) · PE(other), divided by d_model / 2",
+            y_label="PE of p · PE of other, divided by d_model / 2",
             mark=position,
         ),
         "encoding": Heatmap(
