@@ -1,0 +1,99 @@
+"""The explorer of "Add & Norm": its stacks, and the claims that the chapter makes of them."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import qkv.numpy as qn
+from qkv.explore import add_norm
+from qkv.explore.add_norm import PLACEMENTS, STARTS, SUBLAYERS, deep_stack, short, signals
+from qkv.explore.framework.frames import Frames
+
+DEPTHS = (2, 4, 8, 12, 24, 48)
+
+
+@pytest.mark.parametrize(("way", "kind"), itertools.product(PLACEMENTS, SUBLAYERS))
+def test_backward_agrees_with_finite_differences(way, kind):
+    rng = np.random.default_rng(1)
+    start = "Xavier"
+    kinds = ("attention", "feed-forward") if kind == "in turn" else (kind,)
+    stack = [add_norm.make_sublayer(kinds[i % len(kinds)], start, rng) for i in range(2)]
+    norms = [qn.LayerNorm(add_norm.WIDTH, dtype=np.float64) for _ in stack]
+    x, dout, along = rng.standard_normal((3, 6, add_norm.WIDTH))
+
+    def forward(x):
+        for f, norm in zip(stack, norms, strict=True):
+            x = add_norm.step(x, f, norm, way)
+        return x
+
+    up, down = (forward(x + sign * 1e-6 * along) for sign in (1, -1))
+    dx = dout
+    for f, norm in zip(reversed(stack), reversed(norms), strict=True):
+        f.layer.zero_grad()
+        norm.zero_grad()
+    forward(x)
+    for f, norm in zip(reversed(stack), reversed(norms), strict=True):
+        dx = add_norm.step_backward(dx, f, norm, way)
+    expected = ((up - down) * dout).sum() / 2e-6
+    assert (dx * along).sum() == pytest.approx(expected, rel=1e-5)
+
+
+def test_placements_are_those_of_the_package():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((6, add_norm.WIDTH))
+    f = add_norm.make_sublayer("attention", "Xavier", rng)
+    norm = qn.LayerNorm(add_norm.WIDTH, dtype=np.float64)
+    for way, name in (("post-norm", "post"), ("pre-norm", "pre")):
+        package = qn.AddNorm(add_norm.WIDTH, name, dtype=np.float64)
+        np.testing.assert_allclose(add_norm.step(x, f, norm, way), package(x, f))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_each_step_cures_one_fault(seed):
+    for start in STARTS:
+        found = {way: signals(way, 48, start, seed) for way in PLACEMENTS}
+        equal = {way for way, run in found.items() if run.differences[12] == 0}
+        assert equal == {"neither", "norm only"}
+        for way in ("post-norm", "pre-norm"):
+            assert 10 < found[way].gradients[0] < 2000
+    assert signals("neither", 48, STARTS[1], seed).gradients[0] < 1e-70
+    assert signals("residual only", 48, STARTS[0], seed).gradients[0] > 1e9
+
+
+def test_signals_have_one_number_a_sublayer_and_the_norm_keeps_the_size():
+    run = signals("post-norm", 8)
+    assert run.gradients.shape == (8,)
+    assert run.sizes.shape == run.differences.shape == (9,)
+    np.testing.assert_allclose(run.sizes[1:], 1, atol=1e-3)
+    assert (signals("neither", 8).differences[5:] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (1.94, "1.9"), (139, "140"), (2.9e12, "2.9e+12"), (1e-5, "1.0e-05")],
+)
+def test_numbers_have_two_digits(value, text):
+    assert short(value) == text
+
+
+def test_the_opening_state_shows_tokens_that_become_equal():
+    panels = deep_stack(placement="neither", depth=12, weights="Xavier")
+    line = np.asarray(panels["differences"].ys["neither"])
+    assert line[0] > -0.1
+    assert (line[4:] == -add_norm.EDGE).all()
+    assert panels["summary"].rows[2][2] == "0"
+
+
+def test_function_is_pure_and_light():
+    packed = Frames()
+    for way, depth, weights in itertools.product(PLACEMENTS, DEPTHS, STARTS):
+        values = {"placement": way, "depth": depth, "weights": weights}
+        first, second = deep_stack(**values), deep_stack(**values)
+        assert first["summary"].rows == second["summary"].rows
+        for name in ("gradient", "size", "differences"):
+            line = np.asarray(first[name].ys[way])
+            assert np.abs(line).max() <= add_norm.EDGE
+            np.testing.assert_array_equal(line, second[name].ys[way])
+        packed.add(first)
+    assert len(packed.data) < 100_000
