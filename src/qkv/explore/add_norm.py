@@ -21,6 +21,7 @@ PLACEMENTS = ("neither", "norm only", "residual only", "post-norm", "pre-norm")
 STARTS = ("Xavier", "N(0, 0.02)")  # how the weights are drawn
 SUBLAYERS = ("attention", "feed-forward", "in turn")
 ROUNDING = 1e-12  # a difference below this is the rounding of float64
+SEEDS = 5
 EDGE = 6.0  # powers of ten at which the explorer's lines are cut
 
 
@@ -139,6 +140,20 @@ def signals(
     apart = np.array([_size(x - x.mean(axis=0)) for x in vectors])
     shares = np.where(apart / sizes < ROUNDING, 0, apart / sizes)
     return Signals(np.array([_gradient_norm(f) for f in stack]), sizes, shares)
+
+
+def medians(
+    placement: str, depth: int, start: str = "Xavier", kind: str = "attention"
+) -> tuple[float, float]:
+    """Medians of SEEDS seeds, for a stack as `signals` takes it.
+
+    Returns:
+        The difference between the tokens after the last sub-layer, and the gradient norm at the
+        first.
+    """
+    runs = [signals(placement, depth, start, seed, kind) for seed in range(SEEDS)]
+    differences = [run.differences[-1] for run in runs]
+    return float(np.median(differences)), float(np.median([run.gradients[0] for run in runs]))
 
 
 def _size(x: Array) -> float:
