@@ -6,25 +6,34 @@ import numpy as np
 import pytest
 
 import qkv.numpy as qn
-from qkv.explore import add_norm
-from qkv.explore.add_norm import PLACEMENTS, STARTS, SUBLAYERS, deep_stack, short, signals
+from qkv.explore import add_norm_stacks as stacks
+from qkv.explore.add_norm import (
+    EDGE,
+    PLACEMENTS,
+    STARTS,
+    SUBLAYERS,
+    deep_stack,
+    medians,
+    short,
+    signals,
+)
 from qkv.explore.framework.frames import Frames
 
 DEPTHS = (2, 4, 8, 12, 24, 48)
 
 
-@pytest.mark.parametrize(("way", "kind"), itertools.product(PLACEMENTS, SUBLAYERS))
+@pytest.mark.parametrize(("way", "kind"), list(itertools.product(PLACEMENTS, SUBLAYERS)))
 def test_backward_agrees_with_finite_differences(way, kind):
     rng = np.random.default_rng(1)
     start = "Xavier"
     kinds = ("attention", "feed-forward") if kind == "in turn" else (kind,)
-    stack = [add_norm.make_sublayer(kinds[i % len(kinds)], start, rng) for i in range(2)]
-    norms = [qn.LayerNorm(add_norm.WIDTH, dtype=np.float64) for _ in stack]
-    x, dout, along = rng.standard_normal((3, 6, add_norm.WIDTH))
+    stack = [stacks.make_sublayer(kinds[i % len(kinds)], start, rng) for i in range(2)]
+    norms = [qn.LayerNorm(stacks.WIDTH, dtype=np.float64) for _ in stack]
+    x, dout, along = rng.standard_normal((3, 6, stacks.WIDTH))
 
     def forward(x):
         for f, norm in zip(stack, norms, strict=True):
-            x = add_norm.step(x, f, norm, way)
+            x = stacks.step(x, f, norm, way)
         return x
 
     up, down = (forward(x + sign * 1e-6 * along) for sign in (1, -1))
@@ -34,19 +43,19 @@ def test_backward_agrees_with_finite_differences(way, kind):
         norm.zero_grad()
     forward(x)
     for f, norm in zip(reversed(stack), reversed(norms), strict=True):
-        dx = add_norm.step_backward(dx, f, norm, way)
+        dx = stacks.step_backward(dx, f, norm, way)
     expected = ((up - down) * dout).sum() / 2e-6
     assert (dx * along).sum() == pytest.approx(expected, rel=1e-5)
 
 
 def test_placements_are_those_of_the_package():
     rng = np.random.default_rng(0)
-    x = rng.standard_normal((6, add_norm.WIDTH))
-    f = add_norm.make_sublayer("attention", "Xavier", rng)
-    norm = qn.LayerNorm(add_norm.WIDTH, dtype=np.float64)
+    x = rng.standard_normal((6, stacks.WIDTH))
+    f = stacks.make_sublayer("attention", "Xavier", rng)
+    norm = qn.LayerNorm(stacks.WIDTH, dtype=np.float64)
     for way, name in (("post-norm", "post"), ("pre-norm", "pre")):
-        package = qn.AddNorm(add_norm.WIDTH, name, dtype=np.float64)
-        np.testing.assert_allclose(add_norm.step(x, f, norm, way), package(x, f))
+        package = qn.AddNorm(stacks.WIDTH, name, dtype=np.float64)
+        np.testing.assert_allclose(stacks.step(x, f, norm, way), package(x, f))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -69,6 +78,13 @@ def test_signals_have_one_number_a_sublayer_and_the_norm_keeps_the_size():
     assert (signals("neither", 8).differences[5:] == 0).all()
 
 
+def test_medians_are_those_of_five_seeds():
+    runs = [signals("pre-norm", 4, seed=seed) for seed in range(5)]
+    difference, gradient = medians("pre-norm", 4)
+    assert difference == sorted(run.differences[-1] for run in runs)[2]
+    assert gradient == sorted(run.gradients[0] for run in runs)[2]
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0, "0"), (1.94, "1.9"), (139, "140"), (2.9e12, "2.9e+12"), (1e-5, "1.0e-05")],
@@ -81,7 +97,7 @@ def test_the_opening_state_shows_tokens_that_become_equal():
     panels = deep_stack(placement="neither", depth=12, weights="Xavier")
     line = np.asarray(panels["differences"].ys["neither"])
     assert line[0] > -0.1
-    assert (line[4:] == -add_norm.EDGE).all()
+    assert (line[4:] == -EDGE).all()
     assert panels["summary"].rows[2][2] == "0"
 
 
@@ -93,7 +109,7 @@ def test_function_is_pure_and_light():
         assert first["summary"].rows == second["summary"].rows
         for name in ("gradient", "size", "differences"):
             line = np.asarray(first[name].ys[way])
-            assert np.abs(line).max() <= add_norm.EDGE
+            assert np.abs(line).max() <= EDGE
             np.testing.assert_array_equal(line, second[name].ys[way])
         packed.add(first)
     assert len(packed.data) < 100_000

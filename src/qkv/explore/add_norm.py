@@ -2,171 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
-import qkv.numpy as qn
+from qkv.explore.add_norm_stacks import (
+    PLACEMENTS,
+    STARTS,
+    SUBLAYERS,
+    Array,
+    Signals,
+    medians,
+    signals,
+)
 from qkv.explore.framework.panels import Lines, Panels, Table
 
-Array = NDArray[Any]
+__all__ = [
+    "EDGE",
+    "PLACEMENTS",
+    "STARTS",
+    "SUBLAYERS",
+    "Signals",
+    "deep_stack",
+    "medians",
+    "short",
+    "signals",
+]
 
-TOKENS = ("The", "cat", "sat", "on", "the", "mat")
-WIDTH, HEADS, HIDDEN = 64, 4, 256
-PLACEMENTS = ("neither", "norm only", "residual only", "post-norm", "pre-norm")
-STARTS = ("Xavier", "N(0, 0.02)")  # how the weights are drawn
-SUBLAYERS = ("attention", "feed-forward", "in turn")
-ROUNDING = 1e-12  # a difference below this is the rounding of float64
-SEEDS = 5
 EDGE = 6.0  # powers of ten at which the explorer's lines are cut
-
-
-@dataclass(frozen=True)
-class Signals:
-    """What one forward and one backward through a stack show.
-
-    Args:
-        gradients: (depth,) norm of the gradient of each sub-layer's weights.
-        sizes: (depth + 1,) root mean square of the vectors, before the stack and after each step.
-        differences: (depth + 1,) the size without the tokens' mean vector, divided by the size: 0
-            when all tokens have the same vector, but for rounding.
-    """
-
-    gradients: Array
-    sizes: Array
-    differences: Array
-
-
-class Attention:
-    """Multi-head self-attention of one sentence, as a function of x alone."""
-
-    def __init__(self, rng: np.random.Generator) -> None:
-        self.layer = qn.MultiHeadAttention(WIDTH, HEADS, rng=rng, dtype=np.float64)
-
-    def __call__(self, x: Array) -> Array:
-        out, _ = self.layer(x[None])  # (1, n, d_model)
-        first: Array = out[0]
-        return first
-
-    def backward(self, dout: Array) -> Array:
-        dx, *_ = self.layer.backward(dout[None])  # (1, n, d_model)
-        first: Array = dx[0]
-        return first
-
-
-class FeedForward:
-    """The other sub-layer of the Transformer, of one sentence."""
-
-    def __init__(self, rng: np.random.Generator) -> None:
-        self.layer = qn.FeedForward(WIDTH, HIDDEN, rng=rng, dtype=np.float64)
-
-    def __call__(self, x: Array) -> Array:
-        return self.layer(x)
-
-    def backward(self, dout: Array) -> Array:
-        return self.layer.backward(dout)
-
-
-SubLayer: TypeAlias = Attention | FeedForward
-
-
-def step(x: Array, f: SubLayer, norm: qn.LayerNorm, placement: str) -> Array:
-    """One sub-layer f in a stack: (n, d_model) -> the same shape."""
-    if placement == "neither":
-        return f(x)
-    if placement == "norm only":
-        return norm(f(x))
-    if placement == "residual only":
-        return x + f(x)
-    if placement == "post-norm":
-        return norm(x + f(x))
-    return x + f(norm(x))
-
-
-def step_backward(dout: Array, f: SubLayer, norm: qn.LayerNorm, placement: str) -> Array:
-    """The gradient with respect to the x of `step`, from that of its output."""
-    if placement in ("norm only", "post-norm"):
-        dout = norm.backward(dout)
-    through = f.backward(dout)
-    if placement == "pre-norm":
-        through = norm.backward(through)
-    return through if placement in ("neither", "norm only") else dout + through
-
-
-def make_sublayer(kind: str, start: str, rng: np.random.Generator) -> SubLayer:
-    """A sub-layer with fresh weights and biases of zero.
-
-    Args:
-        kind: "attention" or "feed-forward".
-        start: one of STARTS: "Xavier" is uniform with variance 2 / (d_in + d_out).
-        rng: draws them.
-    """
-    sublayer = Attention(rng) if kind == "attention" else FeedForward(rng)
-    if start != "Xavier":
-        for name, value in sublayer.layer.named_parameters():
-            if name.endswith("weight"):
-                value[...] = 0.02 * rng.standard_normal(value.shape)
-    return sublayer
-
-
-@cache
-def signals(
-    placement: str, depth: int, start: str = "Xavier", seed: int = 0, kind: str = "attention"
-) -> Signals:
-    """Send random vectors of six tokens through a stack, and a random gradient back.
-
-    Args:
-        placement: one of PLACEMENTS.
-        depth: how many sub-layers stand one after another.
-        start: as `make_sublayer` takes it.
-        kind: one of SUBLAYERS; "in turn" is attention, feed-forward, attention, ….
-        seed: of the weights, the vectors and the gradient.
-    """
-    rng = np.random.default_rng(seed)
-    x, dout = rng.standard_normal((2, len(TOKENS), WIDTH))  # (n, d_model) each
-    kinds = SUBLAYERS[:2] if kind == "in turn" else (kind,)
-    stack = [make_sublayer(kinds[i % len(kinds)], start, rng) for i in range(depth)]
-    norms = [qn.LayerNorm(WIDTH, dtype=np.float64) for _ in stack]
-    vectors = [x]
-    for f, norm in zip(stack, norms, strict=True):
-        vectors.append(step(vectors[-1], f, norm, placement))
-    for f, norm in zip(reversed(stack), reversed(norms), strict=True):
-        dout = step_backward(dout, f, norm, placement)
-    sizes = np.array([_size(x) for x in vectors])
-    apart = np.array([_size(x - x.mean(axis=0)) for x in vectors])
-    shares = np.where(apart / sizes < ROUNDING, 0, apart / sizes)
-    return Signals(np.array([_gradient_norm(f) for f in stack]), sizes, shares)
-
-
-def medians(
-    placement: str, depth: int, start: str = "Xavier", kind: str = "attention"
-) -> tuple[float, float]:
-    """Medians of SEEDS seeds, for a stack as `signals` takes it.
-
-    Returns:
-        The difference between the tokens after the last sub-layer, and the gradient norm at the
-        first.
-    """
-    runs = [signals(placement, depth, start, seed, kind) for seed in range(SEEDS)]
-    differences = [run.differences[-1] for run in runs]
-    return float(np.median(differences)), float(np.median([run.gradients[0] for run in runs]))
-
-
-def _size(x: Array) -> float:
-    """Root mean square of all entries, without underflow."""
-    largest = float(np.abs(x).max())
-    return largest * math.sqrt(float(((x / largest) ** 2).mean())) if largest else 0.0
-
-
-def _gradient_norm(f: SubLayer) -> float:
-    weights = [g for name, g in f.layer.named_gradients() if name.endswith("weight")]
-    return _size(np.concatenate([g.ravel() for g in weights])) * math.sqrt(
-        sum(g.size for g in weights)
-    )
 
 
 def deep_stack(*, placement: str, depth: int, weights: str) -> Panels:
