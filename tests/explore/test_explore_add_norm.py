@@ -94,22 +94,24 @@ def test_numbers_have_two_digits(value, text):
 
 
 def test_the_opening_state_shows_tokens_that_become_equal():
-    panels = deep_stack(placement="neither", depth=12, weights="Xavier")
-    line = np.asarray(panels["differences"].ys["neither"])
-    assert line[0] > -0.1
-    assert (line[4:] == -EDGE).all()
-    assert panels["summary"].rows[2][2] == "0"
+    panels = deep_stack(depth=12, weights="Xavier")
+    for way in ("neither", "norm only"):
+        line = np.asarray(panels["differences"].ys[way])
+        assert line[0] > -0.1
+        assert (line[6:] == -EDGE).all()
+    assert panels["summary"].rows[0][:2] == ("neither", "0")
 
 
 def test_function_is_pure_and_light():
     packed = Frames()
-    for way, depth, weights in itertools.product(PLACEMENTS, DEPTHS, STARTS):
-        values = {"placement": way, "depth": depth, "weights": weights}
+    for depth, weights in itertools.product(DEPTHS, STARTS):
+        values = {"depth": depth, "weights": weights}
         first, second = deep_stack(**values), deep_stack(**values)
         assert first["summary"].rows == second["summary"].rows
         for name in ("gradient", "size", "differences"):
-            line = np.asarray(first[name].ys[way])
-            assert np.abs(line).max() <= EDGE
-            np.testing.assert_array_equal(line, second[name].ys[way])
+            assert list(first[name].ys) == list(PLACEMENTS)
+            for way, line in first[name].ys.items():
+                assert np.abs(np.asarray(line)).max() <= EDGE
+                np.testing.assert_array_equal(line, second[name].ys[way])
         packed.add(first)
     assert len(packed.data) < 100_000

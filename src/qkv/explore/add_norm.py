@@ -30,26 +30,27 @@ __all__ = [
 EDGE = 6.0  # powers of ten at which the explorer's lines are cut
 
 
-def deep_stack(*, placement: str, depth: int, weights: str) -> Panels:
-    """Gradient norm, size of the vectors and difference between tokens, by sub-layer.
+def deep_stack(*, depth: int, weights: str) -> Panels:
+    """Gradient size, size of the vectors and difference between tokens of all placements.
 
     Args:
-        placement: one of PLACEMENTS.
         depth: how many sub-layers stand one after another.
         weights: one of STARTS.
     """
-    found = signals(placement, depth, weights)
+    found = {way: signals(way, depth, weights) for way in PLACEMENTS}
     layers = np.arange(depth + 1)
+    gradients = {way: _power(run.gradients) for way, run in found.items()}
+    sizes = {way: _power(run.sizes) for way, run in found.items()}
+    differences = {way: _power(run.differences) for way, run in found.items()}
     return {
-        "gradient": Lines(layers[1:], {placement: _power(found.gradients)}, "sub-layer"),
-        "size": Lines(layers, {placement: _power(found.sizes)}, "sub-layer"),
-        "differences": Lines(layers, {placement: _power(found.differences)}, "sub-layer"),
+        "differences": Lines(layers, differences, "sub-layer"),
+        "gradient": Lines(layers[1:], gradients, "sub-layer"),
+        "size": Lines(layers, sizes, "sub-layer"),
         "summary": Table(
-            ("", "first sub-layer", "last sub-layer"),
-            (
-                ("gradient norm", *map(short, found.gradients[[0, -1]])),
-                ("size of the vectors", *map(short, found.sizes[[1, -1]])),
-                ("difference between tokens", *map(short, found.differences[[1, -1]])),
+            ("placement", "difference, last", "gradient, first", "size, last"),
+            tuple(
+                (way, *map(short, (run.differences[-1], run.gradients[0], run.sizes[-1])))
+                for way, run in found.items()
             ),
         ),
     }

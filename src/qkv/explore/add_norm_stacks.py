@@ -28,7 +28,7 @@ class Signals:
     """What one forward and one backward through a stack show.
 
     Args:
-        gradients: (depth,) norm of the gradient of each sub-layer's weights.
+        gradients: (depth,) size of the gradient of each sub-layer's weights.
         sizes: (depth + 1,) root mean square of the vectors, before the stack and after each step.
         differences: (depth + 1,) the size without the tokens' mean vector, divided by the size: 0
             when all tokens have the same vector, but for rounding.
@@ -100,14 +100,16 @@ def make_sublayer(kind: str, start: str, rng: np.random.Generator) -> SubLayer:
 
     Args:
         kind: "attention" or "feed-forward".
-        start: one of STARTS: "Xavier" is uniform with variance 2 / (d_in + d_out).
+        start: "Xavier" is uniform with variance 2 / (d_in + d_out), "N(0, 0.02)" is normal with
+            that standard deviation or another.
         rng: draws them.
     """
     sublayer = Attention(rng) if kind == "attention" else FeedForward(rng)
     if start != "Xavier":
+        deviation = float(start.removeprefix("N(0, ").removesuffix(")"))
         for name, value in sublayer.layer.named_parameters():
             if name.endswith("weight"):
-                value[...] = 0.02 * rng.standard_normal(value.shape)
+                value[...] = deviation * rng.standard_normal(value.shape)
     return sublayer
 
 
