@@ -20,6 +20,22 @@ def rms(x, gamma):
     return gamma * x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-5)
 
 
+def pre_in_place(x, f, gamma, beta):
+    x += f(norm(x, gamma, beta))
+    return x
+
+
+def pre_with_f_twice(x, f, gamma, beta):
+    f(x)
+    return pre(x, f, gamma, beta)
+
+
+def pre_by_squares(x, f, gamma, beta):
+    mean = x.mean(axis=-1, keepdims=True)
+    variance = (x * x).mean(axis=-1, keepdims=True) - mean**2
+    return x + f(gamma * (x - mean) / np.sqrt(variance + 1e-5) + beta)
+
+
 FOUR = np.array([2.0, 4, 6, 8])
 GAMMA, BETA = np.array([1, 1, 2, 2]), np.array([0, 0, 0, 3])
 
@@ -53,6 +69,8 @@ WRONG = {
         "a negative factor": ([1, 4, 8], [9, 6, 2]),
         "other outputs": ([1, 4, 7], [1, 4, 8]),
         "too large": ([1, 4, 7], [1001, 1004, 1007]),
+        "nearly the same": ([1, 4, 7], [1.0001, 4.0001, 7.0002]),
+        "nearly the same output": ([1, 50, 99], [1, 50.2, 99]),
     },
     "add_norm-3": {
         "its own output": "ABD",
@@ -78,6 +96,10 @@ WRONG = {
         "summed": lambda x, f, g, b: pre(x, f, g, b).sum(axis=-1),
         "other": lambda x, f, g, b: 2 * pre(x, f, g, b),
         "raises": lambda x, f: x,
+        "in place": pre_in_place,
+        "f twice": pre_with_f_twice,
+        "float64 for float32": lambda x, f, g, b: pre(x, f, g, b).astype(float),
+        "mean of squares less squared mean": pre_by_squares,
     },
     "add_norm-5": {
         "LayerNorm": lambda x, g: norm(x, g),
@@ -89,6 +111,7 @@ WRONG = {
         "one for all": lambda x, g: g * x / np.sqrt((x * x).mean() + 1e-5),
         "no axis kept": lambda x, g: rms(x, g).mean(axis=-1),
         "other": lambda x, g: rms(x, g) + 1,
+        "float64 for float32": lambda x, g: rms(x, g).astype(float),
     },
     "add_norm-6": {
         "equal numbers": [1, 1, 1],
@@ -101,7 +124,8 @@ WRONG = {
 }
 
 CASES = [(name, what) for name, answers in WRONG.items() for what in answers]
-SHARED_HINT = {"one number"}  # both are told what dx is, and hinted the same way
+# Hinted as another mistake of the same exercise is.
+SHARED_HINT = {"one number", "nearly the same", "nearly the same output"}
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 
 from qkv.exercises.add_norm_further import lost_gradient, rms_norm_built
-from qkv.exercises.add_norm_helpers import INPUTS, SAME, TOLERANCE, Array, as_letters, normed
+from qkv.exercises.add_norm_helpers import (
+    FAR,
+    INPUTS,
+    SAME,
+    TOLERANCE,
+    Array,
+    as_letters,
+    normed,
+    reject_other_dtype,
+)
 from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
@@ -88,14 +97,18 @@ def two_that_become_one(answer: object) -> str:
         "The numbers of one vector are equal, or nearly.",
         "Begin with 1, 4, 7, whose norm you know.",
     )
-    reject(bool(np.allclose(first, second)), "The two are the same.", "Change the second vector.")
+    reject(
+        bool(np.abs(first - second).max() < 0.1),
+        "The two are the same, or nearly.",
+        "Change the second vector by more.",
+    )
     cross = np.cross(first, second)
     reject(
         bool(np.abs(cross).max() < 1e-6 * np.abs(pair).max() ** 2),
         "One is a multiple of the other.",
         "A factor leaves the norm unchanged. So does another change: see the first step.",
     )
-    a, b = normed(first), normed(second)
+    a, b = normed(first, eps=0.0), normed(second, eps=0.0)
     reject(
         is_close(a, -b, 1e-3),
         "The outputs have opposite signs.",
@@ -107,11 +120,14 @@ def two_that_become_one(answer: object) -> str:
         "The norm keeps the order of the numbers. So the second vector has to keep it too.",
     )
     reject(
-        not is_close(a, b, 1e-3),
+        not is_close(a, b, 1e-4),
         "The outputs differ.",
         "Compute both by hand. What does subtracting the mean take away?",
     )
-    return "right: the norm sees neither a shift of all numbers nor a positive factor."
+    return (
+        "right: the norm sees neither a shift of all numbers nor a positive factor. "
+        "A token loses its common level and its scale."
+    )
 
 
 @exercise("add_norm-3")
@@ -150,13 +166,28 @@ def pre_norm_built(answer: object) -> str:
     function = as_function(answer)
     for x, gamma, beta in INPUTS:
         f = _mixed if x.ndim > 1 else np.tanh
-        got = as_array(function(x, f, gamma, beta))
+        calls: list[Array] = []
+        counted = _counted(f, calls)
+        got = as_array(function(x, counted, gamma, beta))
         reject(
             got.shape != x.shape,
             f"For x of shape {x.shape} the shape is {got.shape}.",
             "Every step keeps the shape. Which axis does keepdims=True keep?",
         )
         if is_close(got, step(x, f, gamma, beta), SAME[x.dtype.char]):
+            reject(
+                len(calls) != 1,
+                f"f was called {len(calls)} times.",
+                "f may be costly, or random. Keep its result in a variable.",
+            )
+            reject_other_dtype(got, x)
+            kept = [array.copy() for array in (x, gamma, beta)]
+            answer(kept[0], f, *kept[1:])  # type: ignore[operator]
+            reject(
+                not all(map(np.array_equal, kept, (x, gamma, beta))),
+                "Your function has changed an array that it was given.",
+                "The caller still needs it. x += … writes into x itself; x = x + … does not.",
+            )
             continue
         out = gamma * normed(x) + beta
         reject_each(
@@ -212,7 +243,25 @@ def pre_norm_built(answer: object) -> str:
             f"Some numbers are off for x of shape {x.shape}.",
             "Try it on one token, 1, 4, 7, with an f that returns its input.",
         )
+    x, gamma, beta = FAR
+    read: list[Array] = []
+    function(x, _counted(np.tanh, read), gamma, beta)
+    reject(
+        not is_close(read[0], gamma * normed(x) + beta, 5e-3),
+        "In float32, numbers near 1000 that differ by little come out wrong.",
+        "Squares near a million lose the small differences. What can be done before squaring?",
+    )
     return "right, for one token, a sentence and a batch, in float32 too."
+
+
+def _counted(f: Any, calls: list[Array]) -> Any:
+    """f, which also keeps what it was called with."""
+
+    def counted(x: Array) -> Any:
+        calls.append(x)
+        return f(x)
+
+    return counted
 
 
 def _mixed(x: Array) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qkv.exercises.add_norm_helpers import INPUTS, SAME, normed
+from qkv.exercises.add_norm_helpers import INPUTS, SAME, normed, reject_other_dtype
 from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
@@ -31,6 +31,7 @@ def rms_norm_built(answer: object) -> str:
         square = (x * x).mean(axis=-1, keepdims=True)
         eps = 1e-5
         if is_close(got, gamma * x / np.sqrt(square + eps), SAME[x.dtype.char]):
+            reject_other_dtype(got, x)
             continue
         reject_each(
             got,

@@ -6,9 +6,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from qkv.exercises.checks import reject
 from qkv.exercises.masks_helpers import as_letters
 
-__all__ = ["INPUTS", "SAME", "TOLERANCE", "Array", "as_letters", "normed"]
+__all__ = [
+    "FAR",
+    "INPUTS",
+    "SAME",
+    "TOLERANCE",
+    "Array",
+    "as_letters",
+    "normed",
+    "reject_other_dtype",
+]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 TOLERANCE = 6e-3  # two decimals, rounded or cut
@@ -49,3 +59,19 @@ def _inputs() -> list[tuple[Array, Array, Array]]:
 
 
 INPUTS = _inputs()
+
+# One float32 token, γ, β: its numbers are near 1000 and differ by little.
+FAR: tuple[Array, Array, Array] = (
+    np.array([999.71, 1000.23, 999.83, 1000.07, 1000.31], np.float32),
+    np.full(5, 0.5, np.float32),
+    np.zeros(5, np.float32),
+)
+
+
+def reject_other_dtype(got: Array, x: Array) -> None:
+    """Raise `WrongAnswer` unless the answer has the format of x."""
+    reject(
+        got.dtype != x.dtype,
+        f"For {x.dtype} numbers the result is {got.dtype}.",
+        "np.zeros and np.float64 bring float64 in. A plain number such as 1e-5 does not.",
+    )
