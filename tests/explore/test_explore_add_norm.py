@@ -87,7 +87,7 @@ def test_medians_are_those_of_five_seeds():
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0"), (1.94, "1.9"), (139, "140"), (2.9e12, "2.9e+12"), (1e-5, "1.0e-05")],
+    [(0, "0"), (1.94, "1.9"), (139, "140"), (2.9e12, "2.9e12"), (1e-5, "1.0e-5")],
 )
 def test_numbers_have_two_digits(value, text):
     assert short(value) == text

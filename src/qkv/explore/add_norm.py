@@ -47,9 +47,9 @@ def deep_stack(*, depth: int, weights: str) -> Panels:
         "gradient": Lines(layers[1:], gradients, "sub-layer"),
         "size": Lines(layers, sizes, "sub-layer"),
         "summary": Table(
-            ("placement", "difference, last", "gradient, first", "size, last"),
+            ("placement", "difference at the last", "gradient at the first"),
             tuple(
-                (way, *map(short, (run.differences[-1], run.gradients[0], run.sizes[-1])))
+                (way, short(run.differences[-1]), short(run.gradients[0]))
                 for way, run in found.items()
             ),
         ),
@@ -64,5 +64,8 @@ def _power(values: Array) -> Array:
 
 
 def short(value: float) -> str:
-    """Two digits: 1.9, 140, 2.9e+12."""
-    return f"{float(f'{value:.1e}'):g}" if value == 0 or 1e-3 <= value < 1e5 else f"{value:.1e}"
+    """Two digits: 1.9, 140, 2.9e12."""
+    if value == 0 or 1e-3 <= value < 1e5:
+        return f"{float(f'{value:.1e}'):g}"
+    digits, _, power = f"{value:.1e}".partition("e")
+    return f"{digits}e{int(power)}"
