@@ -157,6 +157,22 @@ def test_follow_is_a_switch_that_starts_off():
     assert box.explorer.follow == {"axis": "d_k", "leader": "n_heads", "places": [2, 1]}
 
 
+def test_follow_takes_several_leaders():
+    sizes = {(8, 1): 8, (8, 2): 4, (16, 1): 16, (16, 2): 8}
+    box = explore(
+        lambda d_model, n_heads, d_k: {"said": f"{d_model} {n_heads} {d_k}"},
+        title="",
+        hint="",
+        follow=("d_k", ("d_model", "n_heads"), sizes),
+        d_model=[8, 16],
+        n_heads=[1, 2],
+        d_k=[4, 8, 16],
+    )
+    assert box.children[2].children[-1].description == "d_k follows d_model / heads"
+    rule = box.explorer.follow
+    assert rule == {"axis": "d_k", "leader": ["d_model", "n_heads"], "places": [[1, 0], [2, 1]]}
+
+
 def changing(d_k=1):
     return {"a": "x"} if d_k == 1 else {"b": "x"}
 
@@ -186,6 +202,10 @@ def shifting(d_k=1):
         (
             lambda: make_explorer(follow=("d_k", "n_heads", {1: 4, 2: 3})),
             r"mend it for n_heads = \[2\]",
+        ),
+        (
+            lambda: make_explorer(follow=("d_k", ("d_k", "n_heads"), {})),
+            r"mend it for d_k and n_heads = \[\(1, 1\)",
         ),
         (
             lambda: explore(changing, title="", hint="", d_k=[1, 2]),

@@ -13,7 +13,9 @@ def controls(view: widgets.DOMWidget) -> widgets.VBox:
     """A control for every axis of an Explorer, and the switch of its `follow`."""
     children = [control(view, axis) for axis in view.axes]
     if view.follow is not None:
-        key = f"{view.follow['axis']} follows {view.follow['leader']}"
+        leader = view.follow["leader"]
+        leaders = leader if isinstance(leader, str) else " and ".join(leader)
+        key = f"{view.follow['axis']} follows {leaders}"
         children.append(switch(view, "following", view.labels.get(key, key)))
     box = widgets.VBox(children)
     box.add_class("qkv-controls")

@@ -28,6 +28,7 @@ from qkv.explore.framework.ranges import Ranges, has_gap, range_error, validate_
 DEFAULT_LABELS = {
     "n_heads": "heads",
     "d_k follows n_heads": "d_k follows d_model / heads",
+    "d_k follows d_model and n_heads": "d_k follows d_model / heads",
     "yes": "yes",
     "no": "no",
     "head": "head",
@@ -136,7 +137,8 @@ def explore(
         hint: one line, what to try first.
         labels: words for axes, panels and controls, where they differ from DEFAULT_LABELS.
         start: the opening state; axes not named here open at their first value.
-        follow: (axis, leader, {leader's value: axis's value}) adds a switch, off at first.
+        follow: (axis, leader, {leader's value: axis's value}) adds a switch, off at first; with
+            several leaders, (axis, (leader, …), {(value, …): axis's value}).
         ranges: {axis: (lowest, highest)} that may be typed off the grid, both included; by
             default the ends of the grid. Give no more than a reader's machine computes at once.
         grid: name=values; numbers become a slider, strings and booleans a row of buttons.

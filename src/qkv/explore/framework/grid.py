@@ -11,7 +11,7 @@ from qkv.explore.framework.panels import Panels
 
 Function: TypeAlias = Callable[..., Panels]
 Grid: TypeAlias = dict[str, list[Any]]
-Follow: TypeAlias = tuple[str, str, Mapping[Any, Any]]
+Follow: TypeAlias = tuple[str, str | tuple[str, ...], Mapping[Any, Any]]
 
 
 def validate_grid(grid: Mapping[str, Iterable[Any]]) -> Grid:
@@ -56,27 +56,34 @@ def validate_start(start: Mapping[str, Any], grid: Grid) -> dict[str, Any]:
 
 
 def validate_follow(follow: Follow | None, grid: Grid) -> dict[str, Any] | None:
-    """The rule of `follow` by index: places[index of the leader] = index of the axis."""
+    """The rule of `follow` by index: places[index of the leader] = index of the axis.
+
+    With several leaders there is one index for each: places[i][j] for the first two.
+    """
     if follow is None:
         return None
     name, leader, rule = follow
-    for axis in (name, leader):
+    leaders = (leader,) if isinstance(leader, str) else leader
+    for axis in (name, *leaders):
         if axis not in grid:
             raise ValueError(
                 f"explore: follow must name axes of the grid {list(grid)}, got {axis!r}: "
                 "add the axis, or leave follow out"
             )
-    unmatched = [v for v in grid[leader] if v not in rule or rule[v] not in grid[name]]
+    points = list(itertools.product(*(grid[axis] for axis in leaders)))
+    keys = [point[0] if isinstance(leader, str) else point for point in points]
+    unmatched = [key for key in keys if key not in rule or rule[key] not in grid[name]]
     if unmatched:
         raise ValueError(
-            f"explore: follow must give a {name} of {grid[name]} for each {leader}, got "
-            f"{dict(rule)}: mend it for {leader} = {unmatched}"
+            f"explore: follow must give a {name} of {grid[name]} for each {' and '.join(leaders)}, "
+            f"got {dict(rule)}: mend it for {' and '.join(leaders)} = {unmatched}"
         )
-    return {
-        "axis": name,
-        "leader": leader,
-        "places": [grid[name].index(rule[value]) for value in grid[leader]],
-    }
+    places: list[Any] = [grid[name].index(rule[key]) for key in keys]
+    for axis in leaders[:0:-1]:  # the last leader's index is the innermost
+        size = len(grid[axis])
+        places = [places[i : i + size] for i in range(0, len(places), size)]
+    named = leader if isinstance(leader, str) else list(leader)
+    return {"axis": name, "leader": named, "places": places}
 
 
 def grid_points(grid: Grid) -> Iterable[dict[str, Any]]:

@@ -86,16 +86,19 @@ function createPanels(panels, labels, container) {
   });
 }
 
-// The switch "d_k follows d_model / heads": the leader moves it; a hand on it lets go.
+// The switch "d_k follows d_model / heads": its leaders move d_k; a hand on d_k lets go.
 function followListeners(model) {
   const rule = model.get("follow");
   if (!rule) return [];
-  const [follower, leader] = [`i_${rule.axis}`, `i_${rule.leader}`];
-  const follow = () => model.get("following") && setAndSave(model, follower, rule.places[model.get(leader)]);
+  const follower = `i_${rule.axis}`;
+  const leaders = [rule.leader].flat().map((name) => `i_${name}`);
+  const place = () => leaders.reduce((places, leader) => places[model.get(leader)], rule.places);
+  const follow = () => model.get("following") && setAndSave(model, follower, place());
   const release = () => {
-    if (model.get(follower) !== rule.places[model.get(leader)]) setAndSave(model, "following", false);
+    if (model.get(follower) !== place()) setAndSave(model, "following", false);
   };
-  return [["change:following", follow], [`change:${leader}`, follow], [`change:${follower}`, release]];
+  const moved = leaders.map((leader) => [`change:${leader}`, follow]);
+  return [["change:following", follow], ...moved, [`change:${follower}`, release]];
 }
 
 function setAndSave(model, key, value) {
