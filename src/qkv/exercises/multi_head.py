@@ -1,0 +1,167 @@
+"""The exercises of the chapter on multi-head attention: the check of each answer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qkv.exercises.checks import (
+    WrongAnswer,
+    as_array,
+    as_function,
+    exercise,
+    is_close,
+    reject,
+    reject_each,
+)
+from qkv.exercises.masks_helpers import as_letters
+from qkv.exercises.multi_head_further import cache_bytes, switched_off
+
+__all__ = [
+    "cache_bytes",
+    "count_parameters",
+    "evidence",
+    "join_and_mix",
+    "merged_heads",
+    "switched_off",
+]
+
+
+@exercise("multi_head-1")
+def join_and_mix(answer: object) -> str:
+    """Two heads give 6 and 7; W_O = [[1, 0], [1, 1]]."""
+    row = as_array(answer)
+    reject(row.size != 2, "Two numbers were asked for.", "W_O has two columns: one number each.")
+    row = row.reshape(2)
+    reject_each(
+        row,
+        ([6, 7], "That is step 4: the two heads, joined.", "One matrix is left."),
+        ([7, 6], "These are the two heads, in another order.", "Head 1 comes first; then W_O."),
+        (
+            [6, 13],
+            "W_O was multiplied from the other side, or transposed.",
+            "joined @ W_O: column 1 of W_O makes the first number.",
+        ),
+        (
+            [5, 5],
+            "The heads were averaged.",
+            "Heads are joined side by side; W_O decides how they are mixed.",
+        ),
+        (
+            [10, 4],
+            "Head 1 has read the values of head 2, or the other way round.",
+            "Each head has values of its own.",
+        ),
+        tolerance=1e-3,
+    )
+    reject(
+        not is_close(row, [13, 7], 1e-3),
+        "Not these two.",
+        "First one number a head: weights times values, added up. Then joined @ W_O.",
+    )
+    return "right: each number of the output can use both heads."
+
+
+@exercise("multi_head-2")
+def count_parameters(answer: object) -> str:
+    """Parameters of 12 and of 24 heads of width 64 at d_model = 768."""
+    counts = as_array(answer)
+    reject(counts.size != 2, "Two numbers were asked for.", "First 12 heads, then 24.")
+    first, second = counts.reshape(2).tolist()
+    with_12 = 4 * 768 * 768
+    reject(
+        first == 3 * 768 * 768,
+        "One matrix is missing.",
+        "Three project. Which one mixes the heads afterwards?",
+    )
+    reject(
+        first == 12 * with_12,
+        "Each head was counted at full width.",
+        "A head projects to 64 numbers, not to 768.",
+    )
+    reject(first == with_12 + 4 * 768, "Biases are counted.", "The question leaves them out.")
+    reject(
+        first == 4 * 768 * 64,
+        "That is one head.",
+        "There are 12 of them, side by side.",
+    )
+    reject(first != with_12, "Not the first.", "How wide are the queries of all 12 heads together?")
+    reject(
+        second == with_12,
+        "The second would be right if d_k fell to 32.",
+        "Here d_k stays 64. How wide are 24 such heads together?",
+    )
+    reject(
+        second == 3 * 768 * 24 * 64 + 768 * 768,
+        "W_O is counted as before.",
+        "It takes the joined heads back to d_model. How wide are they joined?",
+    )
+    reject(second != 2 * with_12, "Not the second.", "Each of the four has a side of 24 · 64.")
+    return "right: what counts is the width of all heads together."
+
+
+@exercise("multi_head-3")
+def evidence(answer: object) -> str:
+    """The observations that refute "one head cannot": A and C."""
+    letters = as_letters(answer, "ABCDE")
+    reject(
+        "B" in letters,
+        "B is about two heads.",
+        "The claim is about one head. What would one head have to do to refute it?",
+    )
+    reject(
+        "D" in letters,
+        "D averages over sentences.",
+        "The weights 0.7 and 0.3 in one sentence, 0.3 and 0.7 in the next: what is their average?",
+    )
+    reject(
+        "E" in letters,
+        "E tells how her head works now, not what one head can learn.",
+        "Which observations show one head that solves the task?",
+    )
+    reject(
+        letters != {"A", "C"},
+        "One is missing.",
+        "One head that succeeds refutes “cannot”, however it came about.",
+    )
+    return "right: one success refutes “cannot”. It does not refute “needs longer”."
+
+
+@exercise("multi_head-4")
+def merged_heads(answer: object) -> str:
+    """`merge(context)`: (B, H, T, d_v) to (B, T, H · d_v)."""
+    function = as_function(answer)
+    for B, H, T, d in ((2, 3, 5, 7), (1, 4, 2, 3), (3, 1, 4, 2)):
+        for dtype in (np.float32, np.float64):
+            context = np.arange(B * H * T * d, dtype=dtype).reshape(B, H, T, d)
+            expected = np.concatenate([context[:, h] for h in range(H)], axis=-1)
+            got = np.asarray(function(context))
+            reject(
+                got.shape != expected.shape,
+                f"For (B, H, T, d_v) = {context.shape} the shape is {got.shape}.",
+                f"It should be (B, T, H · d_v) = {expected.shape}.",
+            )
+            if np.array_equal(got, expected):
+                continue
+            reject_each(
+                got,
+                (
+                    context.reshape(expected.shape),
+                    "The reshape was direct.",
+                    "Which axis must stand beside d_v before the two become one?",
+                ),
+                (
+                    context.transpose(0, 2, 3, 1).reshape(expected.shape),
+                    "The heads take turns, one number each.",
+                    "Head 1 fills the first d_v columns. Which axis changes fastest, then?",
+                ),
+                (
+                    np.concatenate([context[:, h] for h in reversed(range(H))], axis=-1),
+                    "The heads are in reverse order.",
+                    "Head 1 comes first.",
+                ),
+            )
+            raise WrongAnswer(
+                "Some numbers stand in other places.",
+                "Fill each head with its own number, and look at one row of the result.",
+            )
+    return "right: swap first, then reshape. That undoes the split."

@@ -1,0 +1,134 @@
+"""The exercises of "Multi-head attention": right answers pass; each mistake meets its own hint."""
+
+import numpy as np
+import pytest
+
+import qkv.torch as qt
+from qkv.exercises import check
+from qkv.numpy import merge_heads
+
+
+def merged(context):
+    B, H, T, d = context.shape
+    return context.swapaxes(1, 2).reshape(B, T, H * d)
+
+
+def joined(context):
+    return np.concatenate([context[:, h] for h in range(context.shape[1])], axis=-1)
+
+
+def direct(context):
+    B, H, T, d = context.shape
+    return context.reshape(B, T, H * d)
+
+
+def taking_turns(context):
+    B, H, T, d = context.shape
+    return context.transpose(0, 2, 3, 1).reshape(B, T, H * d)
+
+
+def w_o(*off_rows, columns=slice(None)):
+    matrix = np.random.default_rng(0).normal(size=(6, 6))
+    matrix[list(off_rows), columns] = 0
+    return matrix
+
+
+RIGHT = {
+    "multi_head-1": [13, 7],
+    "multi_head-2": (2_359_296, 4_718_592),
+    "multi_head-3": "AC",
+    "multi_head-4": merged,
+    "multi_head-5": w_o(3, 4, 5),
+    "multi_head-6": 4,
+}
+WRONG = {
+    "multi_head-1": {
+        "joined": [6, 7],
+        "other order": [7, 6],
+        "transposed": [6, 13],
+        "averaged": [5, 5],
+        "values exchanged": [10, 4],
+        "one number": 13,
+        "anything": [1, 2],
+    },
+    "multi_head-2": {
+        "no W_O": (1_769_472, 3_538_944),
+        "twelve full heads": (28_311_552, 56_623_104),
+        "biases": (2_362_368, 4_724_736),
+        "one head": (196_608, 393_216),
+        "d_k halved": (2_359_296, 2_359_296),
+        "W_O as before": (2_359_296, 4_128_768),
+        "one number": 2_359_296,
+        "anything": (1, 2),
+        "anything second": (2_359_296, 3),
+    },
+    "multi_head-3": {"B": "ABC", "D": "ACD", "E": "ACE", "only A": "A", "words": "yes"},
+    "multi_head-4": {
+        "direct": direct,
+        "taking turns": taking_turns,
+        "reversed": lambda context: joined(context[:, ::-1]),
+        "words not first": lambda context: context.swapaxes(1, 2),
+        "first head twice": lambda context: joined(np.repeat(context[:, :1], context.shape[1], 1)),
+    },
+    "multi_head-5": {
+        "columns": w_o(*range(6), columns=slice(3, 6)),
+        "head 1": w_o(0, 1, 2),
+        "nothing": w_o(),
+        "both": np.zeros((6, 6)),
+        "shape": np.zeros((3, 6)),
+    },
+    "multi_head-6": {
+        "32 heads": 16,
+        "keys only": 2,
+        "both factors": 1,
+        "one layer": 1 / 8,
+        "bytes": 4 * 2**30,
+        "anything": 7,
+    },
+}
+ALSO_RIGHT = {
+    "an array": ("multi_head-1", np.array([13.0, 7.0], np.float32)),
+    "a column": ("multi_head-1", [[13], [7]]),
+    "an array of two": ("multi_head-2", np.array([2_359_296, 4_718_592])),
+    "a set": ("multi_head-3", {"c", "a"}),
+    "by concatenation": ("multi_head-4", joined),
+    "the package's": ("multi_head-4", merge_heads),
+    "ones and zeros": ("multi_head-5", np.diag([1, 1, 1, 0, 0, 0])),
+    "a list of lists": ("multi_head-5", w_o(3, 4, 5).tolist()),
+    "gigabytes": ("multi_head-6", 4.29),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_answers_pass(name):
+    assert check(name, RIGHT[name]).state == "right"
+
+
+@pytest.mark.parametrize(("name", "what"), [(n, w) for n, wrong in WRONG.items() for w in wrong])
+def test_mistakes_are_refused_with_a_hint(name, what):
+    verdict = check(name, WRONG[name][what])
+    assert verdict.state == "wrong"
+    assert verdict.hint
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_mistakes_have_hints_of_their_own(name):
+    said = {(v.text, v.hint) for v in (check(name, wrong) for wrong in WRONG[name].values())}
+    assert len(said) == len(WRONG[name])
+
+
+@pytest.mark.parametrize("what", ALSO_RIGHT)
+def test_other_right_answers_are_accepted(what):
+    assert check(*ALSO_RIGHT[what]).state == "right"
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_unanswered_says_so(name):
+    assert check(name, ...).state == "open"
+
+
+def test_the_two_rooms_agree_with_the_counts_of_the_second_exercise():
+    layer = qt.MultiHeadAttention(768, 12, bias=False)
+    assert sum(p.numel() for p in layer.parameters()) == RIGHT["multi_head-2"][0]
+    wide = qt.MultiHeadAttention(768, 24, 64, bias=False)
+    assert sum(p.numel() for p in wide.parameters()) == RIGHT["multi_head-2"][1]
