@@ -8,7 +8,7 @@ import re
 import pytest
 from ipywidgets import Widget
 
-from qkv.explore import Bars, explore
+from qkv.explore import Bars, explore, multi_head
 from qkv.explore.framework.bundle import plain_script, style_sheet
 from qkv.explore.framework.ranges import is_numeric
 from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
@@ -292,6 +292,32 @@ def test_a_hand_on_the_follower_lets_go_of_the_switch(still, book, book_url):
         assert switch.is_checked()
     shown = explorer.move({"d_k": 0})
     assert shown["values"] == {"d_k": 8, "n_heads": 4}
+    assert not switch.is_checked()
+
+
+def test_a_follower_with_two_leaders_follows_each(still, book, book_url):
+    box = explore(
+        multi_head.heads,
+        title="Sizes of heads",
+        hint="Move heads.",
+        start={"d_model": 32, "n_heads": 2, "d_k": 16},
+        follow=("d_k", ("d_model", "n_heads"), multi_head.FOLLOW),
+        d_model=multi_head.D_MODEL,
+        n_heads=multi_head.N_HEADS,
+        d_k=multi_head.D_K,
+    )
+    explorer = open_alone(still, book, book_url, box)
+    switch = explorer.controls.nth(len(explorer.axes)).locator("input[type=checkbox]")
+    switch.check()
+    for moved, values in (
+        ({"n_heads": 3}, {"d_model": 32, "n_heads": 8, "d_k": 4}),
+        ({"d_model": 3}, {"d_model": 512, "n_heads": 8, "d_k": 64}),
+    ):
+        shown = explorer.move(moved)
+        assert shown["values"] == values
+        compare(shown, multi_head.heads(**values))
+        assert switch.is_checked()
+    assert explorer.move({"d_k": 0})["values"] == {"d_model": 512, "n_heads": 8, "d_k": 1}
     assert not switch.is_checked()
 
 

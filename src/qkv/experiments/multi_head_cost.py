@@ -71,12 +71,12 @@ def milliseconds(function: Callable[..., object], *args: object, repeats: int) -
 
 
 def check(figures: dict[str, Any]) -> None:
-    """Eight heads take less than twice the time of one; positions one by one take several times."""
+    """Eight heads take less than 1.5 times as long as one; positions one by one take several times."""
     assert min(map(min, figures["layer"])) > 0
     if figures["tokens"][-1] < 1024:
         return  # short sentences and a busy machine: no time is claimed of them
     for one, eight, *_ in figures["layer"]:
-        assert eight < 2 * one
+        assert eight < 1.5 * one
     at_once = figures["layer"][-1]
     assert figures["one_by_one"][0] > 3 * at_once[0]
     assert figures["one_by_one"][1] > 3 * at_once[1]
