@@ -71,7 +71,7 @@ def milliseconds(function: Callable[..., object], *args: object, repeats: int) -
 
 
 def check(figures: dict[str, Any]) -> None:
-    """Eight heads take less than 1.5 times as long as one; positions one by one take several times."""
+    """Eight heads cost less than 1.5 times as much as one; positions one by one, several times."""
     assert min(map(min, figures["layer"])) > 0
     if figures["tokens"][-1] < 1024:
         return  # short sentences and a busy machine: no time is claimed of them
