@@ -15,6 +15,7 @@ from qkv.exercises.checks import (
 )
 from qkv.exercises.masks_helpers import as_letters
 from qkv.exercises.multi_head_further import cache_bytes, switched_off
+from qkv.numpy import merge_heads
 
 __all__ = [
     "cache_bytes",
@@ -28,7 +29,7 @@ __all__ = [
 
 @exercise("multi_head-1")
 def join_and_mix(answer: object) -> str:
-    """Two heads give 6 and 7; W_O = [[1, 0], [1, 1]]."""
+    """Two heads give 6 and 7; W_O = [[1, 1], [2, −1]]."""
     row = as_array(answer)
     reject(row.size != 2, "Two numbers were asked for.", "W_O has two columns: one number each.")
     row = row.reshape(2)
@@ -37,24 +38,24 @@ def join_and_mix(answer: object) -> str:
         ([6, 7], "That is step 4: the two heads, joined.", "One matrix is left."),
         ([7, 6], "These are the two heads, in another order.", "Head 1 comes first; then W_O."),
         (
-            [6, 13],
+            [13, 5],
             "W_O was multiplied from the other side, or transposed.",
             "joined @ W_O: column 1 of W_O makes the first number.",
         ),
         (
-            [5, 5],
+            [6.5, 6.5],
             "The heads were averaged.",
             "Heads are joined side by side; W_O decides how they are mixed.",
         ),
         (
-            [10, 4],
-            "Head 1 has read the values of head 2, or the other way round.",
+            [6, 0],
+            "Head 1 has read the values of head 2, and head 2 those of head 1.",
             "Each head has values of its own.",
         ),
         tolerance=1e-3,
     )
     reject(
-        not is_close(row, [13, 7], 1e-3),
+        not is_close(row, [20, -1], 1e-3),
         "Not these two.",
         "First one number a head: weights times values, added up. Then joined @ W_O.",
     )
@@ -130,9 +131,15 @@ def evidence(answer: object) -> str:
 def merged_heads(answer: object) -> str:
     """`merge(context)`: (B, H, T, d_v) to (B, T, H · d_v)."""
     function = as_function(answer)
-    for B, H, T, d in ((2, 3, 5, 7), (1, 4, 2, 3), (3, 1, 4, 2)):
+    reject(
+        answer is merge_heads,
+        "That is the package's function.",
+        "Swap two axes and reshape, with NumPy alone.",
+    )
+    rng = np.random.default_rng(0)
+    for B, H, T, d in ((2, 3, 5, 7), (1, 4, 2, 3), (3, 1, 4, 2), (2, 5, 3, 4)):
         for dtype in (np.float32, np.float64):
-            context = np.arange(B * H * T * d, dtype=dtype).reshape(B, H, T, d)
+            context = rng.normal(size=(B, H, T, d)).astype(dtype)
             expected = np.concatenate([context[:, h] for h in range(H)], axis=-1)
             got = np.asarray(function(context))
             reject(
@@ -140,8 +147,20 @@ def merged_heads(answer: object) -> str:
                 f"For (B, H, T, d_v) = {context.shape} the shape is {got.shape}.",
                 f"It should be (B, T, H · d_v) = {expected.shape}.",
             )
+            given = context.copy()
+            np.asarray(answer(given))  # type: ignore[operator]
+            reject(
+                not np.array_equal(given, context),
+                "Your function changes its input.",
+                "Swapping axes gives a new view; nothing needs to be written into `context`.",
+            )
             if np.array_equal(got, expected):
                 continue
+            reject(
+                np.abs(got - expected).max() < 1,
+                "The numbers are at their places, but rounded or changed.",
+                "Merging moves numbers and computes none. Which type has your result?",
+            )
             reject_each(
                 got,
                 (

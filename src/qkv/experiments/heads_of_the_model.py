@@ -56,11 +56,18 @@ def measure(small: bool = False) -> dict[str, Any]:
         for head in (0, 1):
             with switched_off(attention, head):
                 without.append({"attention": name, "head": head, "right": right()})
+    last = attentions(translator.model)["encoder 1, self"]
+    with switched_off(last, 0), switched_off(last, 1):
+        without_both = right()
     return {
         "pairs": [len(pronouns), len(others)],
         "all heads": right(),
         "without": without,
-        "it": antecedent_attention(translator, pronouns),
+        "without both heads of encoder 1": without_both,
+        "it": {
+            head: {name: round(share, 4) for name, share in shares.items()}
+            for head, shares in antecedent_attention(translator, pronouns).items()
+        },
     }
 
 
