@@ -39,7 +39,10 @@ def test_a_kernel_that_ended_busy_is_not_busy_when_it_starts_again(server: Serve
     send(line, f"{DEAF}\nwhile True: pass")
     while json.loads(line.recv())["msg_type"] != "stream":
         pass
-    assert server.ask(f"api/kernels/{kernel}").json["execution_state"] == "busy"
+    end = time.monotonic() + 15  # the server hears of it by a socket of its own
+    while server.ask(f"api/kernels/{kernel}").json["execution_state"] != "busy":
+        assert time.monotonic() < end, "the server never heard that its kernel is busy"
+        time.sleep(0.05)
     assert server.post(f"api/kernels/{kernel}/restart", {}).status == 200
     assert server.ask(f"api/kernels/{kernel}").json["execution_state"] != "busy"
     line.close()
