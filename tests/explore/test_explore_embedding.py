@@ -38,6 +38,8 @@ def test_the_pencil_points_of_the_chapter():
     ("eiffel", "miniature", "nearest"),
     [
         (0, 0, "skyscraper"),
+        (10, 0, "skyscraper"),
+        (20, 0, "landmark"),
         (40, 0, "landmark"),
         (50, 0, "landmark"),
         (0, 50, "toy"),

@@ -15,7 +15,7 @@ from qkv.exercises.checks import (
     reject,
     reject_each,
 )
-from qkv.exercises.embedding_further import evidence, saved_by_sharing, table_gradient
+from qkv.exercises.embedding_further import evidence, table_gradient
 from qkv.exercises.embedding_helpers import as_merges, as_words_and_probabilities
 from qkv.exercises.masks_helpers import as_letters
 
@@ -26,7 +26,6 @@ __all__ = [
     "first_merges",
     "likeliest",
     "logits_by_hand",
-    "saved_by_sharing",
     "table_gradient",
     "tells_apart",
 ]

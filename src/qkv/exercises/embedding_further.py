@@ -1,10 +1,10 @@
-"""Exercises behind the core of the chapter on embeddings: evidence, gradient, sharing."""
+"""Exercises behind the core of the chapter on embeddings: evidence and gradient."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from qkv.exercises.checks import as_function, as_number, exercise, is_close, reject, reject_each
+from qkv.exercises.checks import as_function, exercise, is_close, reject, reject_each
 from qkv.exercises.masks_helpers import as_letters
 
 
@@ -76,24 +76,3 @@ def table_gradient(answer: object) -> str:
             "Write down which positions row 3 went to, and what each of them brings back.",
         )
     return "right: a row collects from every position at which it was used."
-
-
-@exercise("embedding-7")
-def saved_by_sharing(answer: object) -> str:
-    """Three tables of 37,000 × 512 become one: 37,888,000 numbers are saved."""
-    number = as_number(answer)
-    table = 37_000 * 512
-    reject_each(
-        number,
-        (table, "That is one table.", "How many tables are there without sharing, and with it?"),
-        (3 * table, "That is what they have without sharing.", "One table is still needed."),
-        (2 * 37_000, "That counts tokens.", "How many numbers does a token have?"),
-        (2 * table / 1e6, "The unit is missing.", "Give the number itself, not millions."),
-        tolerance=1e-2,
-    )
-    reject(
-        not is_close(number / (2 * table), 1, 5e-3),  # 37.9 million is enough
-        "Not this number.",
-        "Begin with one table: how many rows, how many columns?",
-    )
-    return "right: 60 % of the 63 million numbers that the model has (chapter 10)."

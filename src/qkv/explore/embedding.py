@@ -12,7 +12,7 @@ Array = np.ndarray[Any, Any]
 
 # Two numbers for each word, chosen by hand: how large, how famous. (2,) each.
 WORDS = {"tower": (2.0, 0.0), "Eiffel": (1.0, 3.0), "miniature": (-3.0, -1.0)}
-COMPARED = {"skyscraper": (2.5, 0.5), "landmark": (1.5, 1.8), "toy": (-1.0, -1.0)}
+COMPARED = {"skyscraper": (2.5, -0.6), "landmark": (1.5, 1.8), "toy": (-1.0, -1.0)}
 SHARES = tuple(range(0, 60, 10))  # percent
 
 
