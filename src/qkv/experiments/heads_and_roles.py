@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -226,12 +227,6 @@ def check(figures: dict[str, Any]) -> None:
     assert given[0]["both"][0] > 0.8  # one head, 32 nouns
     assert given[1]["both"][2] < 0.3  # one head, 64 nouns
     assert min(given[2]["both"][0], given[3]["both"][0]) > 0.98  # two heads
-
-
-def median(values: list[float]) -> float:
-    """The middle value, or the mean of the two in the middle."""
-    ordered, n = sorted(values), len(values)
-    return (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
 
 
 def _three(found: dict[str, Any]) -> dict[str, list[float]]:
