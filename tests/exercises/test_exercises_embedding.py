@@ -1,9 +1,8 @@
 """The exercises of "From text to vectors": right answers pass; each mistake meets its own hint."""
 
 import numpy as np
-import pytest
 
-from qkv.exercises import check
+from tests.helpers.exercises import ExerciseAnswers
 
 
 def softmax(z):
@@ -126,25 +125,6 @@ WRONG = {
         "other": lambda i, d, V: gradient(i, d, V) + 1,
     },
 }
-CASES = [(name, what) for name, answers in WRONG.items() for what in answers]
-
-
-@pytest.mark.parametrize("name", RIGHT)
-def test_right_answer_is_accepted(name):
-    assert check(name, RIGHT[name]).state == "right"
-
-
-@pytest.mark.parametrize(("name", "what"), CASES, ids=[f"{n}: {w}" for n, w in CASES])
-def test_wrong_answer_is_refused_with_a_hint(name, what):
-    verdict = check(name, WRONG[name][what])
-    assert verdict.state == "wrong"
-    assert verdict.hint
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_each_mistake_has_its_own_hint(name):
-    hints = [check(name, answer).hint for answer in WRONG[name].values()]
-    assert len(set(hints)) == len(hints) >= 3
 
 
 ALSO_RIGHT = {
@@ -163,11 +143,5 @@ ALSO_RIGHT = {
 }
 
 
-@pytest.mark.parametrize("what", ALSO_RIGHT)
-def test_other_right_answers_are_accepted(what):
-    assert check(*ALSO_RIGHT[what]).state == "right"
-
-
-@pytest.mark.parametrize("name", RIGHT)
-def test_unanswered_says_so(name):
-    assert check(name, ...).state == "open"
+class TestAnswers(ExerciseAnswers):
+    right, also_right, wrong = RIGHT, ALSO_RIGHT, WRONG

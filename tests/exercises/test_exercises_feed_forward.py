@@ -1,9 +1,8 @@
 """The exercises of "Feed-forward": right answers pass; each typical mistake meets its own hint."""
 
 import numpy as np
-import pytest
 
-from qkv.exercises import check
+from tests.helpers.exercises import ExerciseAnswers
 
 RIGHT = {
     "feed_forward-1": [1, 3],
@@ -78,36 +77,11 @@ WRONG = {
         "other": 4096,
     },
 }
-CASES = [(name, what) for name, answers in WRONG.items() for what in answers]
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_right_answer_is_accepted(name):
-    assert check(name, RIGHT[name]).state == "right"
-
-
-@pytest.mark.parametrize("what", ALSO_RIGHT)
-def test_other_right_answers_are_accepted(what):
-    assert check(*ALSO_RIGHT[what]).state == "right"
-
-
-@pytest.mark.parametrize(("name", "what"), CASES, ids=[f"{n}: {w}" for n, w in CASES])
-def test_wrong_answer_is_refused_with_a_hint(name, what):
-    verdict = check(name, WRONG[name][what])
-    assert verdict.state == "wrong"
-    assert verdict.hint
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_each_mistake_has_its_own_hint(name):
-    verdicts = [check(name, answer) for answer in WRONG[name].values()]
-    said = [(verdict.text, verdict.hint) for verdict in verdicts]
-    assert len(set(said)) == len(said) >= 3
-
-
-@pytest.mark.parametrize("name", RIGHT)
-def test_unanswered_says_so(name):
-    assert check(name, ...).state == "open"
+class TestAnswers(ExerciseAnswers):
+    right, also_right, wrong = RIGHT, ALSO_RIGHT, WRONG
+    same_hint = frozenset({("feed_forward-2", "up")})
 
 
 def test_the_network_of_exercise_1():

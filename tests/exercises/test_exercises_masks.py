@@ -5,6 +5,7 @@ import pytest
 
 import qkv.numpy as qn
 from qkv.exercises import check
+from tests.helpers.exercises import ExerciseAnswers
 
 
 def padding(ids, pad_id):
@@ -244,26 +245,6 @@ WRONG = {
     },
 }
 
-CASES = [(name, what) for name, answers in WRONG.items() for what in answers]
-
-
-@pytest.mark.parametrize("name", RIGHT)
-def test_right_answer_is_accepted(name):
-    assert check(name, RIGHT[name]).state == "right"
-
-
-@pytest.mark.parametrize(("name", "what"), CASES, ids=[f"{n}: {w}" for n, w in CASES])
-def test_wrong_answer_is_refused_with_a_hint(name, what):
-    verdict = check(name, WRONG[name][what])
-    assert verdict.state == "wrong"
-    assert verdict.hint
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_each_mistake_has_its_own_hint(name):
-    hints = [check(name, answer).hint for answer in WRONG[name].values()]
-    assert len(set(hints)) == len(hints) >= 3
-
 
 ALSO_RIGHT = {
     "sets of positions": ("masks-6", ({1, 2}, {0, 1, 2, 3})),
@@ -295,19 +276,13 @@ ALSO_WRONG = {
 }
 
 
+class TestAnswers(ExerciseAnswers):
+    right, also_right, wrong = RIGHT, ALSO_RIGHT, WRONG
+
+
 @pytest.mark.parametrize("what", ALSO_WRONG)
 def test_other_wrong_detectors_are_refused(what):
     assert check("masks-5", ALSO_WRONG[what]).state == "wrong"
-
-
-@pytest.mark.parametrize("what", ALSO_RIGHT)
-def test_other_right_answers_are_accepted(what):
-    assert check(*ALSO_RIGHT[what]).state == "right"
-
-
-@pytest.mark.parametrize("name", RIGHT)
-def test_unanswered_says_so(name):
-    assert check(name, ...).state == "open"
 
 
 def test_the_right_detector_is_not_fooled_by_its_own_input():

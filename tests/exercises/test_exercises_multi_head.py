@@ -6,6 +6,7 @@ import pytest
 import qkv.torch as qt
 from qkv.exercises import check
 from qkv.numpy import merge_heads
+from tests.helpers.exercises import ExerciseAnswers
 
 
 def merged(context):
@@ -112,37 +113,14 @@ ALSO_RIGHT = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_right_answers_pass(name):
-    assert check(name, RIGHT[name]).state == "right"
-
-
-@pytest.mark.parametrize(("name", "what"), [(n, w) for n, wrong in WRONG.items() for w in wrong])
-def test_mistakes_are_refused_with_a_hint(name, what):
-    verdict = check(name, WRONG[name][what])
-    assert verdict.state == "wrong"
-    assert verdict.hint
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_mistakes_have_hints_of_their_own(name):
-    said = {(v.text, v.hint) for v in (check(name, wrong) for wrong in WRONG[name].values())}
-    assert len(said) == len(WRONG[name])
+class TestAnswers(ExerciseAnswers):
+    right, also_right, wrong = RIGHT, ALSO_RIGHT, WRONG
+    same_hint = frozenset({("multi_head-6", "both factors")})
 
 
 @pytest.mark.parametrize("function", [lambda c: merged(c).astype(int), four_heads_at_most])
 def test_a_merge_that_holds_for_whole_numbers_or_few_heads_only_is_refused(function):
     assert check("multi_head-4", function).state == "wrong"
-
-
-@pytest.mark.parametrize("what", ALSO_RIGHT)
-def test_other_right_answers_are_accepted(what):
-    assert check(*ALSO_RIGHT[what]).state == "right"
-
-
-@pytest.mark.parametrize("name", RIGHT)
-def test_unanswered_says_so(name):
-    assert check(name, ...).state == "open"
 
 
 def test_the_two_rooms_agree_with_the_counts_of_the_second_exercise():

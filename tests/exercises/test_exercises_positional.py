@@ -3,11 +3,10 @@
 import math
 
 import numpy as np
-import pytest
 
 import qkv.numpy as qn
-from qkv.exercises import check
 from qkv.exercises.positional_helpers import encoder, waves
+from tests.helpers.exercises import ExerciseAnswers
 
 
 def build(positions, d_model):
@@ -129,27 +128,6 @@ WRONG = {
     },
 }
 
-SHARED = {("positional-4", "exact")}  # shares a hint with "not moved back"
-CASES = [(name, what) for name, answers in WRONG.items() for what in answers]
-
-
-@pytest.mark.parametrize("name", RIGHT)
-def test_right_answer_is_accepted(name):
-    assert check(name, RIGHT[name]).state == "right"
-
-
-@pytest.mark.parametrize(("name", "what"), CASES, ids=[f"{n}: {w}" for n, w in CASES])
-def test_wrong_answer_is_refused_with_a_hint(name, what):
-    verdict = check(name, WRONG[name][what])
-    assert verdict.state == "wrong"
-    assert verdict.hint
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_each_mistake_has_its_own_hint(name):
-    hints = [check(name, a).hint for what, a in WRONG[name].items() if (name, what) not in SHARED]
-    assert len(set(hints)) == len(hints) >= 3
-
 
 ALSO_RIGHT = {
     "two decimals": ("positional-1", [-0.85, -0.53, 0.23, 0.97]),
@@ -175,14 +153,9 @@ ALSO_RIGHT = {
 }
 
 
-@pytest.mark.parametrize("what", ALSO_RIGHT)
-def test_other_right_answers_are_accepted(what):
-    assert check(*ALSO_RIGHT[what]).state == "right"
-
-
-@pytest.mark.parametrize("name", RIGHT)
-def test_unanswered_says_so(name):
-    assert check(name, ...).state == "open"
+class TestAnswers(ExerciseAnswers):
+    right, also_right, wrong = RIGHT, ALSO_RIGHT, WRONG
+    same_hint = frozenset({("positional-4", "exact")})
 
 
 def test_the_encoders_are_what_their_names_say():
