@@ -21,6 +21,7 @@ from qkv.commands import translate
 from qkv.commands.translate import greeting
 from qkv.corpus import sentences, split_by_combination
 from qkv.pretrained import (
+    EXAMPLES,
     STEPS,
     alignment_accuracy,
     antecedent_attention,
@@ -102,6 +103,18 @@ def test_it_finds_out_what_the_pronoun_means():
     assert pretrained().translate(TIRED) == "개는 피곤해서 길을 건너지 않았다"
     wide = TIRED.replace("tired", "wide")
     assert pretrained().translate(wide) == "길이 넓어서 개는 길을 건너지 않았다"
+
+
+def test_the_example_sentences_come_out_right_and_nine_are_new_to_the_model(split):
+    training, held = ({" ".join(pair.source): pair for pair in part} for part in split)
+    expected = [" ".join({**training, **held}[example].target) for example in EXAMPLES]
+    for room in ("numpy", "torch"):
+        assert pretrained(room).translate(EXAMPLES) == expected
+    assert len(set(EXAMPLES)) == 12
+    assert all(example in training for example in EXAMPLES[:3])
+    assert all(example in held for example in EXAMPLES[3:])
+    tokens = [pretrained().count_tokens(example) for example in EXAMPLES]  # <eos> among them
+    assert tokens == [7, 12, 12, 10, 10, 4, 8, 7, 6, 7, 9, 10]
 
 
 def test_early_checkpoints_are_of_the_same_run(split, shipped):

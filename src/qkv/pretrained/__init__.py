@@ -1,5 +1,6 @@
 """A trained model that comes with the package: the grammar of `qkv.corpus`, English to Korean."""
 
+from qkv.pretrained.examples import EXAMPLES
 from qkv.pretrained.load import STEPS, pretrained
 from qkv.pretrained.scores import (
     alignment_accuracy,
@@ -9,6 +10,7 @@ from qkv.pretrained.scores import (
 )
 
 __all__ = [
+    "EXAMPLES",
     "STEPS",
     "alignment_accuracy",
     "antecedent_attention",
