@@ -14,7 +14,7 @@ FLOORS = [
     {"shapes", "config", "decoding", "files", "learning_rate_schedules"},
     {"numpy", "torch"},
     {"bridge", "text", "corpus", "bleu"},
-    {"checkpoint"},
+    {"checkpoint", "hugging_face"},
     {"translator"},
     {"pretrained"},
     {"plot"},

@@ -3,6 +3,7 @@
 The small model here is drawn at random; a trained checkpoint has the same names and shapes.
 """
 
+import copy
 import dataclasses
 
 import numpy as np
@@ -11,9 +12,10 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
 import qkv.numpy as qn
-import qkv.torch as qt
-from qkv.bridge import copy_parameters, state_dict
-from qkv.config import TransformerConfig, parameter_count
+from qkv.config import parameter_count
+from qkv.hugging_face import load_gpt2
+from tests.helpers.hugging_face import ROOM_NAMES, save_gradients
+from tests.helpers.layers import same_gradients
 from tests.helpers.rooms import ROOMS, close
 
 V, D, EOS = 23, 12, 22
@@ -36,85 +38,57 @@ def theirs():
     return model
 
 
-def config_of(theirs):
-    """Their configuration in our words."""
-    theirs = theirs.config
-    return TransformerConfig(
-        vocab_size=theirs.vocab_size,
-        d_model=theirs.n_embd,
-        n_heads=theirs.n_head,
-        d_ff=theirs.n_inner or 4 * theirs.n_embd,
-        n_layers=theirs.n_layer,
-        dropout=0.0,
-        activation="gelu_tanh",
-        norm_placement="pre",
-        positions="learned",
-        max_len=theirs.n_positions,
-        scale_embedding=False,
-        norm_eps=theirs.layer_norm_epsilon,
-    )
-
-
-def parameters_of(theirs):
-    """Their parameters under our names: a Conv1D holds its matrix as (d_in, d_out), as we do."""
-    found = {name: p.detach().numpy() for name, p in theirs.transformer.named_parameters()}
-    state = {
-        "embedding.weight": found["wte.weight"],
-        "inputs.positions.weight": found["wpe.weight"],
-    }
-    for i in range(theirs.config.n_layer):
-        for kind in ("weight", "bias"):
-            of = f"h.{i}."
-            parts = np.split(found[f"{of}attn.c_attn.{kind}"], 3, -1)
-            ours = {f"self_attention.w_{x}": part for x, part in zip("qkv", parts, strict=True)}
-            ours["self_attention.w_o"] = found[f"{of}attn.c_proj.{kind}"]
-            ours["self_attention_add_norm.norm"] = found[f"{of}ln_1.{kind}"]
-            ours["feed_forward.w_1"] = found[f"{of}mlp.c_fc.{kind}"]
-            ours["feed_forward.w_2"] = found[f"{of}mlp.c_proj.{kind}"]
-            ours["feed_forward_add_norm.norm"] = found[f"{of}ln_2.{kind}"]
-            state |= {f"decoder.layers.{i}.{name}.{kind}": value for name, value in ours.items()}
-    state |= {f"decoder.norm.{kind}": found[f"ln_f.{kind}"] for kind in ("weight", "bias")}
-    return state
-
-
-def load(room, theirs, config=None):
-    config = config or config_of(theirs)
-    ours = qn.DecoderOnly(config, dtype=np.float64)
-    ours.load_state_dict(parameters_of(theirs))
-    if room is qn:
-        return ours.eval()
-    module = qt.DecoderOnly(config, dtype=torch.float64)
-    copy_parameters(ours, module)
-    return module.eval()
+@pytest.fixture(scope="module")
+def folder(theirs, tmp_path_factory):
+    """The folder that transformers saves."""
+    path = tmp_path_factory.mktemp("gpt2")
+    theirs.save_pretrained(path)
+    return path
 
 
 IDS = np.random.default_rng(1).integers(0, V, (3, 11))
 
 
 @pytest.mark.parametrize(("room", "to"), ROOMS)
-def test_the_logits_are_theirs(theirs, room, to):
+def test_the_logits_and_the_last_hidden_states_are_theirs(theirs, folder, room, to):
     with torch.no_grad():
-        expected = theirs(torch.tensor(IDS)).logits
-    ours = load(room, theirs)
+        found = theirs(torch.tensor(IDS), output_hidden_states=True)
+    ours = load_gpt2(folder, ROOM_NAMES[room])
     with ours.evaluating():
-        close(ours(to(IDS)), expected)
+        close(ours(to(IDS)), found.logits)
+        close(ours.hidden_states(to(IDS)), found.hidden_states[-1])
     assert sum(p.numel() for p in theirs.parameters()) == parameter_count(
         ours.config, "decoder-only"
     )
 
 
+@pytest.mark.parametrize(("room", "to"), ROOMS)
+def test_a_float32_file_gives_a_float32_model(theirs, tmp_path, room, to):
+    single = copy.deepcopy(theirs).float()
+    single.save_pretrained(tmp_path)
+    ours = load_gpt2(tmp_path, ROOM_NAMES[room])
+    with torch.no_grad():
+        expected = single(torch.tensor(IDS)).logits
+    with ours.evaluating():
+        logits = ours(to(IDS))
+    assert str(logits.dtype).removeprefix("torch.") == "float32"
+    close(logits, expected, "float32")
+
+
 @pytest.mark.parametrize("change", [{"activation": "gelu"}, {"norm_eps": 1e-5}], ids=str)
-def test_the_curve_and_the_eps_are_theirs_and_no_others(theirs, change):
+def test_the_curve_and_the_eps_are_theirs_and_no_others(theirs, folder, change):
     """What could be had before: near, and not the same."""
     with torch.no_grad():
         expected = theirs(torch.tensor(IDS)).logits.numpy()
-    config = dataclasses.replace(config_of(theirs), **change)
-    error = abs(load(qn, theirs, config)(IDS) - expected).max()
+    loaded = load_gpt2(folder)
+    ours = qn.DecoderOnly(dataclasses.replace(loaded.config, **change), dtype=np.float64)
+    ours.load_state_dict(loaded.state_dict())
+    error = abs(ours.eval()(IDS) - expected).max()
     assert 1e-4 < error < 1
 
 
 @pytest.mark.parametrize(("room", "to"), ROOMS)
-def test_the_text_is_theirs_token_by_token(theirs, room, to):
+def test_the_text_is_theirs_token_by_token(theirs, folder, room, to):
     """With our cache and theirs."""
     limits = {"max_new_tokens": 6, "pad_token_id": EOS, "do_sample": False}
     begin = IDS[:, :4]
@@ -122,33 +96,24 @@ def test_the_text_is_theirs_token_by_token(theirs, room, to):
         expected = theirs.generate(
             torch.tensor(begin), attention_mask=torch.ones(3, 4, dtype=torch.long), **limits
         )
-    ours = load(room, theirs)
+    ours = load_gpt2(folder, ROOM_NAMES[room])
     tokens, _ = room.greedy(
         ours.start_decoding(), to(begin), eos_id=EOS, max_new_tokens=6, pad_id=EOS
     )
     assert tokens.tolist() == expected.tolist()
 
 
-def test_the_gradients_are_theirs(theirs):
-    """Of every parameter, in the NumPy room by hand and in torch by autograd."""
-    ours, module = load(qn, theirs).train(), load(qt, theirs)
+def test_the_gradients_are_theirs(theirs, folder, tmp_path):
+    """Of every parameter, by hand in NumPy, read as if they were the parameters of a file."""
+    ours, module = load_gpt2(folder).train(), load_gpt2(folder, "torch")
     dlogits = np.random.default_rng(2).standard_normal((*IDS.shape, V))
     ours(IDS)
     ours.backward(dlogits)
     theirs.zero_grad()
     theirs(torch.tensor(IDS)).logits.backward(torch.tensor(dlogits))
-    module(torch.tensor(IDS)).backward(torch.tensor(dlogits))
-    slopes = GPT2LMHeadModel(theirs.config).double()
-    with torch.no_grad():
-        for (_, p), (_, q) in zip(
-            slopes.named_parameters(), theirs.named_parameters(), strict=True
-        ):
-            p.copy_(q.grad)
-    expected = parameters_of(slopes)
-    theirs.zero_grad()
+    save_gradients(theirs, tmp_path)
+    expected = load_gpt2(tmp_path).state_dict()
     for name, gradient in ours.named_gradients():
         close(gradient, expected[name])
-    assert set(expected) == set(state_dict(module))
-    for name, parameter in module.named_parameters():
-        turned = expected[name].ndim == 2 and ".w_" in name
-        close(parameter.grad.T if turned else parameter.grad, expected[name])
+    module(torch.tensor(IDS)).backward(torch.tensor(dlogits))
+    same_gradients(ours, module)

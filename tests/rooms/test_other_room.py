@@ -83,6 +83,7 @@ CALLS = {
     "Embedding.project": lambda r, to: r.Embedding(9, 6).project(to(X)),
     "Encoder": lambda r, to: r.Transformer(CONFIG).encoder(to(X3)),
     "EncoderLayer": lambda r, to: r.EncoderLayer(6, 2, 7)(to(X3)),
+    "EncoderOnly": lambda r, to: r.EncoderOnly(CONFIG, mlm_head=False).hidden_states(to(IDS)),
     "FeedForward": lambda r, to: r.FeedForward(6, 7)(to(X)),
     "KeyValueCache": lambda r, to: r.KeyValueCache().append(to(HEADS), to(HEADS)),
     "KeyValueCache.set_static": lambda r, to: r.KeyValueCache().set_static(to(HEADS), to(HEADS)),

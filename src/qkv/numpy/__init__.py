@@ -101,6 +101,7 @@ from qkv.numpy.transformer import (
     DecodingState,
     Encoder,
     EncoderLayer,
+    EncoderOnly,
     Transformer,
 )
 
@@ -116,6 +117,7 @@ __all__ = [
     "Embedding",
     "Encoder",
     "EncoderLayer",
+    "EncoderOnly",
     "FeedForward",
     "KeyValueCache",
     "Layer",

@@ -46,13 +46,20 @@ def check_memory(call: str, cross_attention: bool, memory: Any) -> None:
         raise ValueError(f"{call}: memory must be None, got {came}: {hint}")
 
 
-def check_decoder_only_config(call: str, config: Any) -> None:
+def check_single_text_config(call: str, config: Any) -> None:
     """Refuse what only a model with two sides can have."""
     for name in ("target_vocab_size", "n_decoder_layers"):
         value = getattr(config, name)
         if value is not None:
             hint = "there is one text, and n_layers counts its layers"
             raise ValueError(f"{call}: {name} must be None, got {value}: {hint}")
+
+
+def check_head(call: str, mlm_head: bool) -> None:
+    """Refuse to score tokens with a model that was made without a head."""
+    if not mlm_head:
+        hint = "hidden_states gives the vectors; mlm_head=True makes a model with a head"
+        raise ValueError(f"{call}: the model must have a head, got mlm_head=False: {hint}")
 
 
 def check_caches(call: str, causal: bool, cache: object) -> None:

@@ -86,6 +86,7 @@ from qkv.torch.transformer import (
     DecodingState,
     Encoder,
     EncoderLayer,
+    EncoderOnly,
     Transformer,
 )
 
@@ -101,6 +102,7 @@ __all__ = [
     "Embedding",
     "Encoder",
     "EncoderLayer",
+    "EncoderOnly",
     "FeedForward",
     "KeyValueCache",
     "Layer",

@@ -13,7 +13,7 @@ from qkv.numpy.transformer.encoder import Encoder
 from qkv.numpy.transformer.encoder_layer import EncoderLayer
 from qkv.numpy.transformer.output_projection import TiedOutput
 
-__all__ = ["make_decoder", "make_embedding", "make_encoder", "make_output"]
+__all__ = ["make_decoder", "make_embedding", "make_encoder", "make_model_norm", "make_output"]
 
 
 def make_embedding(config: TransformerConfig, vocab_size: int, **factory_kwargs: Any) -> Embedding:
@@ -48,10 +48,15 @@ def make_output(
     return Linear(config.d_model, config.target_vocabulary, config.output_bias, **factory_kwargs)
 
 
+def make_model_norm(config: TransformerConfig, **factory_kwargs: Any) -> LayerNorm | RMSNorm:
+    """A norm of the model's kind and width."""
+    dtype = factory_kwargs["dtype"]
+    return make_norm(config.norm, config.d_model, config.norm_eps, config.norm_bias, dtype=dtype)
+
+
 def _final_norm(
     config: TransformerConfig, factory_kwargs: dict[str, Any]
 ) -> LayerNorm | RMSNorm | None:
     if not config.ends_in_norm:
         return None
-    dtype = factory_kwargs["dtype"]
-    return make_norm(config.norm, config.d_model, config.norm_eps, config.norm_bias, dtype=dtype)
+    return make_model_norm(config, **factory_kwargs)

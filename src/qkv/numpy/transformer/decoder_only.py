@@ -17,7 +17,7 @@ from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
 from qkv.numpy.transformer.decoding_state import DecodingState
 from qkv.numpy.transformer.output_projection import OutputProjection, output_projection
 from qkv.numpy.transformer.positional_encoding import PositionalEncoding
-from qkv.shapes.transformer import check_decoder_only_config, check_decoding_mode
+from qkv.shapes.transformer import check_decoding_mode, check_single_text_config
 
 __all__ = ["DecoderOnly"]
 
@@ -43,7 +43,7 @@ class DecoderOnly(Layer):
         dtype: DTypeLike = np.float32,
     ) -> None:
         super().__init__()
-        check_decoder_only_config("DecoderOnly", config)
+        check_single_text_config("DecoderOnly", config)
         self.config = config
         factory_kwargs: dict[str, Any] = {"rng": rng or np.random.default_rng(), "dtype": dtype}
         self.embedding = make_embedding(config, config.vocab_size, **factory_kwargs)

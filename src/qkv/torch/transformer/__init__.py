@@ -1,4 +1,4 @@
-"""Transformer: layers, stacks, encoder-decoder and decoder-only models, decoding with caches."""
+"""Transformer: layers, stacks, the three kinds of models, decoding with caches."""
 
 from qkv.torch.transformer.decoder import Decoder
 from qkv.torch.transformer.decoder_layer import DecoderLayer
@@ -7,6 +7,7 @@ from qkv.torch.transformer.decoding_state import DecodingState
 from qkv.torch.transformer.encoder import Encoder
 from qkv.torch.transformer.encoder_decoder import Transformer
 from qkv.torch.transformer.encoder_layer import EncoderLayer
+from qkv.torch.transformer.encoder_only import EncoderOnly
 
 __all__ = [
     "Decoder",
@@ -15,5 +16,6 @@ __all__ = [
     "DecodingState",
     "Encoder",
     "EncoderLayer",
+    "EncoderOnly",
     "Transformer",
 ]

@@ -13,7 +13,7 @@ from qkv.torch.transformer.encoder import Encoder
 from qkv.torch.transformer.encoder_layer import EncoderLayer
 from qkv.torch.transformer.output_projection import TiedOutput
 
-__all__ = ["make_decoder", "make_embedding", "make_encoder", "make_output"]
+__all__ = ["make_decoder", "make_embedding", "make_encoder", "make_model_norm", "make_output"]
 
 
 def make_embedding(config: TransformerConfig, vocab_size: int, **factory_kwargs: Any) -> Embedding:
@@ -48,13 +48,18 @@ def make_output(
     return Linear(config.d_model, config.target_vocabulary, config.output_bias, **factory_kwargs)
 
 
+def make_model_norm(config: TransformerConfig, **factory_kwargs: Any) -> LayerNorm | RMSNorm:
+    """A norm of the model's kind and width."""
+    kwargs = _without_rng(factory_kwargs)
+    return make_norm(config.norm, config.d_model, config.norm_eps, config.norm_bias, **kwargs)
+
+
 def _final_norm(
     config: TransformerConfig, factory_kwargs: dict[str, Any]
 ) -> LayerNorm | RMSNorm | None:
     if not config.ends_in_norm:
         return None
-    kwargs = _without_rng(factory_kwargs)
-    return make_norm(config.norm, config.d_model, config.norm_eps, config.norm_bias, **kwargs)
+    return make_model_norm(config, **factory_kwargs)
 
 
 def _without_rng(factory_kwargs: dict[str, Any]) -> dict[str, Any]:

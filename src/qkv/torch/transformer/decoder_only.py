@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from qkv.config import TransformerConfig
-from qkv.shapes.transformer import check_decoder_only_config, check_decoding_mode
+from qkv.shapes.transformer import check_decoding_mode, check_single_text_config
 from qkv.torch.checks import check_shapes
 from qkv.torch.layer import Layer
 from qkv.torch.masks import combine_masks, padding_mask
@@ -43,7 +43,7 @@ class DecoderOnly(Layer):
         device: torch.device | str | None = None,
     ) -> None:
         super().__init__()
-        check_decoder_only_config("DecoderOnly", config)
+        check_single_text_config("DecoderOnly", config)
         self.config = config
         factory_kwargs: dict[str, Any] = {"rng": rng, "dtype": dtype, "device": device}
         self.embedding = make_embedding(config, config.vocab_size, **factory_kwargs)

@@ -1,0 +1,60 @@
+"""Head of a masked language model: from hidden states to logits of the tokens behind the mask."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from qkv.config import TransformerConfig
+from qkv.numpy.array_types import Floats
+from qkv.numpy.embedding import Embedding
+from qkv.numpy.feed_forward import gelu, gelu_backward
+from qkv.numpy.layer import Layer
+from qkv.numpy.linear import Linear
+from qkv.numpy.transformer.build import make_model_norm, make_output
+from qkv.shapes import check_choice
+from qkv.shapes.choices import APPROXIMATE
+
+__all__ = ["MaskedLanguageModelHead"]
+
+
+class MaskedLanguageModelHead(Layer):
+    """Head of a masked language model: logits = norm(gelu(x W + b)) tableᵀ + output bias.
+
+    Args:
+        config: "gelu" or "gelu_tanh", the norm, and whether the output is tied and has a bias.
+        table: the embedding that the output is tied to.
+        rng: draws the weights; None is a generator of its own.
+        dtype: of the parameters.
+    Raises:
+        ValueError: the configuration has another activation.
+    Source: Devlin et al. 2019, section 3.1; the layer before the output is in their code alone.
+    """
+
+    def __init__(
+        self,
+        config: TransformerConfig,
+        table: Embedding,
+        *,
+        rng: np.random.Generator | None = None,
+        dtype: DTypeLike = np.float32,
+    ) -> None:
+        super().__init__()
+        check_choice("MaskedLanguageModelHead", "activation", config.activation, tuple(APPROXIMATE))
+        factory_kwargs: dict[str, Any] = {"rng": rng or np.random.default_rng(), "dtype": dtype}
+        self.approximate = APPROXIMATE[config.activation]
+        self.dense = Linear(config.d_model, config.d_model, **factory_kwargs)
+        self.norm = make_model_norm(config, **factory_kwargs)
+        self.output = make_output(config, table, **factory_kwargs)
+
+    def __call__(self, x: Floats) -> Floats:
+        """x: (..., d_model) -> (..., V)."""
+        hidden = self.dense(x)  # (..., d_model)
+        self.save_for_backward(hidden)
+        return self.output(self.norm(gelu(hidden, approximate=self.approximate)))  # (..., V)
+
+    def backward(self, dout: Floats) -> Floats:
+        """dout: (..., V) -> dx: (..., d_model); adds to the gradients of all parameters."""
+        (hidden,) = self.pop_saved()
+        dactivated = self.norm.backward(self.output.backward(dout))  # (..., d_model)
+        return self.dense.backward(gelu_backward(dactivated, hidden, approximate=self.approximate))

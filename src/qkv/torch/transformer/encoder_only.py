@@ -1,0 +1,126 @@
+"""Encoder-only Transformer: a masked language model of one text, as BERT is."""
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from qkv.config import TransformerConfig
+from qkv.shapes import check_bool, check_count
+from qkv.shapes.transformer import check_head, check_single_text_config
+from qkv.torch.checks import check_shapes
+from qkv.torch.dropout import Dropout
+from qkv.torch.embedding import Embedding
+from qkv.torch.layer import Layer
+from qkv.torch.masks import combine_masks, padding_mask
+from qkv.torch.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
+from qkv.torch.transformer.build import make_embedding, make_encoder, make_model_norm
+from qkv.torch.transformer.masked_language_model_head import MaskedLanguageModelHead
+from qkv.torch.transformer.positional_encoding import PositionalEncoding
+
+__all__ = ["EncoderOnly"]
+
+
+class EncoderOnly(Layer):
+    """Encoder-only Transformer: each token sees the whole text, and the head scores it, as in BERT.
+
+    The input of the encoder is norm(embedding + position + token type). The token type says whether
+    a token is of the first sentence, 0, or of the second, 1.
+
+    Args:
+        config: sizes and choices; n_layers counts the encoder's, "target" and "all" tie the same
+            two tables, and `causal` is not asked for: nothing hides what comes later.
+        n_token_types: rows of the table of token types.
+        mlm_head: add the head of a masked language model. Without it there are hidden states only.
+        rng: draws the parameters, and what dropout keeps; None is torch's own generator.
+        dtype, device: of the parameters, and of the result.
+    Raises:
+        ValueError: the configuration speaks of a second text, or the head cannot have its
+            activation.
+    Source: Devlin et al. 2019, section 3.
+    """
+
+    def __init__(
+        self,
+        config: TransformerConfig,
+        n_token_types: int = 2,
+        mlm_head: bool = True,
+        *,
+        rng: torch.Generator | None = None,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
+        super().__init__()
+        check_single_text_config("EncoderOnly", config)
+        check_count("EncoderOnly", n_token_types=n_token_types)
+        check_bool("EncoderOnly", mlm_head=mlm_head)
+        self.config, self.mlm_head = config, mlm_head
+        factory_kwargs: dict[str, Any] = {"rng": rng, "dtype": dtype, "device": device}
+        self.embedding = make_embedding(config, config.vocab_size, **factory_kwargs)
+        self.token_types = Embedding(n_token_types, config.d_model, scale=1.0, **factory_kwargs)
+        # Dropout comes after the norm, and not, as elsewhere, after the positions.
+        self.inputs = PositionalEncoding(replace(config, dropout=0.0), **factory_kwargs)
+        self.inputs_norm = make_model_norm(config, **factory_kwargs)
+        self.dropout = Dropout(config.dropout, rng=rng)
+        self.encoder = make_encoder(config, **factory_kwargs)
+        if mlm_head:
+            self.head = MaskedLanguageModelHead(config, self.embedding, **factory_kwargs)
+
+    def forward(
+        self,
+        ids: Tensor,
+        *,
+        token_types: Tensor | None = None,
+        mask: Tensor | None = None,
+        attention_maps: AttentionMaps | None = None,
+    ) -> Tensor:
+        """Logits of each token itself, all of them at once.
+
+        Args:
+            ids: (B, T) token ids, of which [MASK] hides some. Padding, `config.pad_id`, is hidden
+                from every token.
+            token_types: (B, T) ints below n_token_types; None means 0 everywhere.
+            mask: bool, broadcast to (B, H, T, T), True = may attend; besides padding.
+            attention_maps: a dict to put the weights of each head into, under the name of its
+                attention, such as "encoder.layers.0.self_attention": (B, H, T, T).
+        Returns:
+            (B, T, V) logits; those at t are about the token at t.
+        Raises:
+            ValueError: ids, token_types or mask do not fit, or the model has no head.
+        """
+        check_head("EncoderOnly", self.mlm_head)
+        x = self.hidden_states(
+            ids, token_types=token_types, mask=mask, attention_maps=attention_maps
+        )
+        logits: Tensor = self.head(x)  # (B, T, V)
+        return logits
+
+    def hidden_states(
+        self,
+        ids: Tensor,
+        *,
+        token_types: Tensor | None = None,
+        mask: Tensor | None = None,
+        attention_maps: AttentionMaps | None = None,
+    ) -> Tensor:
+        """The last hidden states (B, T, d_model), which the head makes logits of.
+
+        Args:
+            ids, token_types, mask, attention_maps: as for the whole model.
+        Raises:
+            ValueError: ids, token_types or mask do not fit.
+        """
+        check_shapes("EncoderOnly", ids=(ids, "int B+ T+"))
+        if token_types is None:
+            token_types = torch.zeros_like(ids)
+        check_shapes("EncoderOnly", ids=(ids, "int B T"), token_types=(token_types, "int B T"))
+        if self.config.pad_id is not None:
+            mask = combine_masks(padding_mask(ids, self.config.pad_id), mask)
+        x = self.embedding(ids) + self.token_types(token_types)  # (B, T, d_model)
+        x, bias = self.inputs(x)
+        x = self.dropout(self.inputs_norm(x))
+        part_maps = empty_maps(attention_maps)
+        out: Tensor = self.encoder(x, mask=mask, bias=bias, attention_maps=part_maps)
+        add_maps(attention_maps, "encoder", part_maps)
+        return out  # (B, T, d_model)

@@ -1,0 +1,54 @@
+"""Head of a masked language model: from hidden states to logits of the tokens behind the mask."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from qkv.config import TransformerConfig
+from qkv.shapes import check_choice
+from qkv.shapes.choices import APPROXIMATE
+from qkv.torch.embedding import Embedding
+from qkv.torch.feed_forward import gelu
+from qkv.torch.layer import Layer
+from qkv.torch.linear import Linear
+from qkv.torch.transformer.build import make_model_norm, make_output
+
+__all__ = ["MaskedLanguageModelHead"]
+
+
+class MaskedLanguageModelHead(Layer):
+    """Head of a masked language model: logits = norm(gelu(x W + b)) tableᵀ + output bias.
+
+    Args:
+        config: "gelu" or "gelu_tanh", the norm, and whether the output is tied and has a bias.
+        table: the embedding that the output is tied to.
+        rng: draws the weights; None is torch's own generator.
+        dtype, device: of the parameters.
+    Raises:
+        ValueError: the configuration has another activation.
+    Source: Devlin et al. 2019, section 3.1; the layer before the output is in their code alone.
+    """
+
+    def __init__(
+        self,
+        config: TransformerConfig,
+        table: Embedding,
+        *,
+        rng: torch.Generator | None = None,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
+        super().__init__()
+        check_choice("MaskedLanguageModelHead", "activation", config.activation, tuple(APPROXIMATE))
+        factory_kwargs: dict[str, Any] = {"rng": rng, "dtype": dtype, "device": device}
+        self.approximate = APPROXIMATE[config.activation]
+        self.dense = Linear(config.d_model, config.d_model, **factory_kwargs)
+        self.norm = make_model_norm(config, **factory_kwargs)
+        self.output = make_output(config, table, **factory_kwargs)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: (..., d_model) -> (..., V)."""
+        hidden = gelu(self.dense(x), approximate=self.approximate)  # (..., d_model)
+        logits: Tensor = self.output(self.norm(hidden))  # (..., V)
+        return logits
