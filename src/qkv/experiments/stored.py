@@ -1,10 +1,11 @@
-"""Stored results: what an experiment measured, when, on what machine and by which command."""
+"""Stored results: what an experiment measured, when, with which source, where, by which command."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -33,6 +34,8 @@ class StoredResult:
         versions: of Python and of the libraries.
         seconds: that it took.
         figures: what it measured; the module says what each means.
+        commit: of the source, "1a2b3c4" or, if the source had other changes, "1a2b3c4 + changes";
+            "" where it is unknown.
     """
 
     name: str
@@ -42,10 +45,12 @@ class StoredResult:
     versions: dict[str, str]
     seconds: float
     figures: Figures
+    commit: str = ""
 
     def __str__(self) -> str:
         libraries = ", ".join(f"{name} {number}" for name, number in self.versions.items())
-        return f"Measured on {self.date} ({self.machine}; {libraries}) by\n{self.command}"
+        source = f", source at commit {self.commit}" if self.commit else ""
+        return f"Measured on {self.date} ({self.machine}; {libraries}{source}) by\n{self.command}"
 
 
 def stored_result(name: str) -> StoredResult:
@@ -62,7 +67,7 @@ def stored_result(name: str) -> StoredResult:
 
 def run_and_store(name: str, measure: Callable[[], Figures]) -> StoredResult:
     """Run an experiment, print its figures, and store them in place of the earlier ones."""
-    start = time.perf_counter()
+    start, commit = time.perf_counter(), source_commit(Path(__file__).parents[1])
     figures = measure()
     result = StoredResult(
         name=name,
@@ -73,8 +78,28 @@ def run_and_store(name: str, measure: Callable[[], Figures]) -> StoredResult:
         | {library: version(library) for library in ("numpy", "torch")},
         seconds=round(time.perf_counter() - start),
         figures=figures,
+        commit=commit,
     )
     text = json.dumps(asdict(result), indent=1, ensure_ascii=False) + "\n"
     atomic_write(RESULTS / f"{name}.json", text.encode())
     print(text)
     return result
+
+
+def source_commit(folder: Path) -> str:
+    """The commit that the files of a folder are at, as `StoredResult.commit` has it.
+
+    Results do not count as changes: one experiment may be stored after another.
+    """
+    try:
+        if not _git(folder, "ls-files", "."):  # installed inside somebody else's repository
+            return ""
+        changes = _git(folder, "status", "--porcelain", "-uall", ".", ":(exclude)*results/*.json")
+        return _git(folder, "rev-parse", "--short", "HEAD") + (" + changes" if changes else "")
+    except (OSError, subprocess.CalledProcessError):  # there is no git, or no checkout
+        return ""
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
