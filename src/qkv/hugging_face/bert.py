@@ -54,8 +54,8 @@ def load_bert(
 ) -> qn.EncoderOnly | qt.EncoderOnly:
     """Load BERT from a Hugging Face folder: the same hidden states and logits, in either room.
 
-        model = load_bert("bert-base-uncased")
-        logits = model(ids)  # (B, T) token ids, some of them [MASK] -> (B, T, V)
+    >>> model = load_bert("bert-base-uncased")
+    >>> logits = model(ids)  # (B, T) token ids, some of them [MASK] -> (B, T, V)
 
     The model is in eval mode and has no dropout. It is float32, or float64 where the file is. A
     file without the head of the masked language model gives hidden states only: `model.mlm_head`

@@ -40,8 +40,8 @@ def load_gpt2(
 ) -> qn.DecoderOnly | qt.DecoderOnly:
     """Load GPT-2 from a Hugging Face folder: the same logits, in either room.
 
-        model = load_gpt2("gpt2")
-        logits = model(ids)  # (B, T) token ids -> (B, T, V)
+    >>> model = load_gpt2("gpt2")
+    >>> logits = model(ids)  # (B, T) token ids -> (B, T, V)
 
     The model is in eval mode and has no dropout. It is float32, or float64 where the file is.
 
