@@ -1,0 +1,99 @@
+"""Helpers of the exercises on gradients by hand: right and wrong backwards to try a check on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+import qkv.numpy as qn
+
+Array: TypeAlias = np.ndarray[Any, Any]
+Case: TypeAlias = tuple[
+    str, Callable[[Array], Array], Callable[[Array, Array], Array], Array, bool, str
+]
+
+_rng = np.random.default_rng(18)
+_ROWS = _rng.normal(size=(4, 6))
+_MATRIX = _rng.normal(size=(6, 3))
+_ONES = np.ones(6)
+RANDOM_UPSTREAM = "Which upstream gradient do you use? With ones, much that is wrong gives 0."
+ALL_ENTRIES = "Which entries of x do you move? One entry, or one row, tells nothing of the others."
+SHARP = "How large a difference do you accept? In float64 it is far below a millionth."
+TOO_STRICT = "How large is the error of a right one? Neither h² nor rounding divided by h is 0."
+
+
+def _norm(x: Array) -> Array:
+    return qn.layer_norm(x, _ONES)
+
+
+def _norm_backward(dY: Array, x: Array) -> Array:
+    dx: Array = qn.layer_norm_backward(dY, x, _ONES)[0]
+    return dx
+
+
+def _sigma_constant(dY: Array, x: Array) -> Array:
+    s = np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+    return (dY - dY.mean(-1, keepdims=True)) / s
+
+
+def _softmax_backward(dY: Array, x: Array) -> Array:
+    return qn.softmax_backward(dY, qn.softmax(x))
+
+
+def _no_row_sum(dY: Array, x: Array) -> Array:
+    return qn.softmax(x) * dY
+
+
+def _product(x: Array) -> Array:
+    return x @ _MATRIX
+
+
+def _product_backward(dY: Array, x: Array) -> Array:
+    return dY @ _MATRIX.T
+
+
+def _last_row_lost(dY: Array, x: Array) -> Array:
+    dx = dY @ _MATRIX.T
+    dx[-1] = 0
+    return dx
+
+
+def _slightly_large(dY: Array, x: Array) -> Array:
+    return dY @ _MATRIX.T * 1.0005
+
+
+def _large(x: Array) -> Array:
+    return 1000 * np.sin(x)
+
+
+def _large_backward(dY: Array, x: Array) -> Array:
+    return 1000 * np.cos(x) * dY
+
+
+# What it is, the function, its backward, where to test it, whether it is right, and a hint.
+CASES: tuple[Case, ...] = (
+    ("a matrix product", _product, _product_backward, _ROWS, True, TOO_STRICT),
+    ("softmax", qn.softmax, _softmax_backward, _ROWS, True, TOO_STRICT),
+    ("LayerNorm", _norm, _norm_backward, _ROWS, True, TOO_STRICT),
+    ("LayerNorm of one token", _norm, _norm_backward, _ROWS[0], True, TOO_STRICT),
+    ("1000 sin x, entry by entry", _large, _large_backward, _ROWS, True, TOO_STRICT),
+    ("LayerNorm, last term missing", _norm, _sigma_constant, _ROWS, False, RANDOM_UPSTREAM),
+    ("softmax, no sum", qn.softmax, _no_row_sum, _ROWS, False, RANDOM_UPSTREAM),
+    ("a matrix product, last row 0", _product, _last_row_lost, _ROWS, False, ALL_ENTRIES),
+    ("a matrix product, 0.05 % too large", _product, _slightly_large, _ROWS, False, SHARP),
+)
+
+
+def rms_gradients(dy: Array, x: Array, gamma: Array) -> tuple[Array, Array]:
+    """dx and dγ of RMSNorm with ε = 1e-5."""
+    return qn.rms_norm_backward(dy, x, gamma)
+
+
+def _draw(*shape: int, dtype: type[np.floating[Any]] = np.float64) -> tuple[Array, Array, Array]:
+    dy, x = _rng.normal(size=(2, *shape)).astype(dtype)
+    return dy, x, (1 + _rng.random(shape[-1])).astype(dtype)
+
+
+RMS_INPUTS = (_draw(5), _draw(3, 5), _draw(2, 3, 5), _draw(3, 5, dtype=np.float32))
