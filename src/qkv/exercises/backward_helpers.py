@@ -29,13 +29,13 @@ def _norm(x: Array) -> Array:
 
 
 def _norm_backward(dY: Array, x: Array) -> Array:
-    dx: Array = qn.layer_norm_backward(dY, x, _ONES)[0]
-    return dx
+    return qn.layer_norm_backward(dY, x, _ONES)[0]
 
 
 def _sigma_constant(dY: Array, x: Array) -> Array:
     s = np.sqrt(x.var(-1, keepdims=True) + 1e-5)
-    return (dY - dY.mean(-1, keepdims=True)) / s
+    without_last_term: Array = (dY - dY.mean(-1, keepdims=True)) / s
+    return without_last_term
 
 
 def _softmax_backward(dY: Array, x: Array) -> Array:
