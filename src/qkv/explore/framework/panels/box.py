@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from qkv.explore.framework.panels.validation import ROLES, Role, validate_choice
 UNIT = 40  # px a unit of the grid is at least, on the smallest page
 LINE = 15  # px a line of text is high
 PADDING = 6  # px between a text and its box, left and right
+CHAPTER = re.compile(r"\d\d_[a-z_]+")
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Box:
         value: a number or a text under the label; a slider may change it.
         role: whose colour it has: "query", "key", "value", "output" or None for ink.
         level: 0..1, how dark it is filled, such as its share of all parameters.
+        link: the chapter that it opens, such as "03_attention"; no frame has one.
     """
 
     label: str
@@ -39,6 +42,7 @@ class Box:
     value: float | str | None = None
     role: Role | None = None
     level: float | None = None
+    link: str | None = None
 
 
 def validate_box(name: str, box: Box, frame: bool) -> None:
@@ -57,6 +61,12 @@ def validate_box(name: str, box: Box, frame: bool) -> None:
         raise ValueError(
             f"Diagram: {where} lies around other boxes and must have no value, got "
             f"{box.value!r}: say it in its label or detail"
+        )
+    if box.link is not None and (frame or not CHAPTER.fullmatch(box.link)):
+        raise ValueError(
+            f"Diagram: {where}.link must be the name of a chapter's notebook, such as "
+            f"'03_attention', of a box that lies around no other, got {box.link!r}: leave out "
+            "folder and ending, and link the boxes inside"
         )
     lines = box.label.split("\n")
     if isinstance(box.value, str):

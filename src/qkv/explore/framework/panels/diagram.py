@@ -35,12 +35,14 @@ class Arrow:
 class Diagram:
     """Boxes on a grid and arrows between them; the readout says what the chosen part is.
 
+    Boxes with a link are links, each a tab stop of its own; the arrow keys then choose no part.
+
     Args:
         boxes: {name: Box}; names are for arrows alone, labels are what is seen.
         arrows: from box to box.
     Raises:
         ValueError: boxes overlap, a text is larger than its box, an arrow names no box, or a
-            role, level or value is not one of those allowed.
+            role, level, value or link is not one of those allowed.
     """
 
     boxes: Mapping[str, Box]
@@ -82,6 +84,7 @@ class Diagram:
                 for a in self.arrows
             ],
             "labels": [b.label for b in boxes],
+            **({"hrefs": [b.link for b in boxes]} if any(b.link for b in boxes) else {}),
         }
 
     def strings(self) -> dict[str, list[str | None]]:

@@ -6,6 +6,20 @@ import { createPicture, FONT, label, setAttributes, svg, textWidth } from "./ele
 const LINE = 15;
 const STRONG = 0.6; // beyond this a box is dark (light on a dark page), and its text changes
 
+// A page of the book knows its root, and a chapter is a page there; in Jupyter it is a notebook.
+function chapterAddress(name) {
+  const root = document.documentElement.dataset.content_root;
+  return root === undefined ? `${name}.ipynb` : `${root}chapters/${name}.html`;
+}
+
+function boxElement(panel, i) {
+  const href = panel.hrefs?.[i];
+  if (!href) return svg("g");
+  const element = svg("a", { href: chapterAddress(href) });
+  element.dataset.lmSuppressShortcuts = "true"; // in JupyterLab, Enter would begin to edit the cell
+  return element;
+}
+
 function boxMark(panel, layout, i) {
   const { left, right, top, bottom, x, y } = layout.boxes[i];
   const lines = panel.labels[i].split("\n");
@@ -19,8 +33,9 @@ function boxMark(panel, layout, i) {
   };
   const names = lines.map((text, k) => label(text, { ...place(k), ...fit(text), class: "qkv-label qkv-name" }));
   const value = label("", { ...place(lines.length), class: "qkv-label qkv-worth" });
-  const element = svg("g", { class: `qkv-part ${frame ? "qkv-surround" : "qkv-box"}`, "data-name": panel.names[i], "data-label": panel.labels[i] },
-    svg("rect", { x: left, y: top, width: right - left, height: bottom - top, rx: frame ? 10 : 6 }),
+  const element = setAttributes(boxElement(panel, i), { class: `qkv-part ${frame ? "qkv-surround" : "qkv-box"}`,
+    "data-name": panel.names[i], "data-label": panel.labels[i] });
+  element.append(svg("rect", { x: left, y: top, width: right - left, height: bottom - top, rx: frame ? 10 : 6 }),
     ...(frame ? [] : names), value);
   const role = panel.boxes[i][4];
   if (role) element.dataset.role = role;
@@ -98,7 +113,7 @@ function reading(panel, k, labels) {
   }
   const level = panel.arrays[1][k];
   const worth = amount(panel, k) && `: ${amount(panel, k)}`;
-  const filled = Number.isNaN(level) ? "" : ` (${labels.level ?? "level"} ${formatNumber(level, 2)})`;
+  const filled = Number.isNaN(level) || labels.level === "" ? "" : ` (${labels.level ?? "level"} ${formatNumber(level, 2)})`;
   return `${inOneLine(panel.labels[k])}${worth}${filled}${detail}`;
 }
 
@@ -119,19 +134,25 @@ function summary(panel, labels, count) {
 export function diagram(first, width, labels, setReadout) {
   const layout = computeLayout(first, width);
   const drawn = build(first, layout);
+  const links = drawn.parts.filter((part) => part.matches("a"));
+  if (links.length) { // the picture is a group of them, and the tab key goes from one to the next
+    drawn.picture.setAttribute("role", "group");
+    drawn.picture.removeAttribute("tabindex");
+  }
   let panel = first;
   const partUnder = (event) => {
     const under = event.target.closest(".qkv-part");
     return under ? Number(under.dataset.part) : null;
   };
-  const refreshSelection = makeSelectable(drawn.picture, keys(first, layout), partUnder, (at) => {
+  const refreshSelection = makeSelectable(drawn.picture, links.length ? {} : keys(first, layout), partUnder, (at) => {
     drawn.parts.forEach((part, k) => part.classList.toggle("qkv-on", k === at));
     if (at !== null && drawn.picture.matches(":focus-visible")) drawn.parts[at].scrollIntoView({ block: "nearest", inline: "nearest" });
     setReadout(at === null ? null : reading(panel, at, labels));
-  });
+  }, links.length > 0);
   return { element: drawn.picture, longest: drawn.parts.map((_, k) => reading(first, k, labels)), update(next) {
     panel = next;
     paint(panel, layout, drawn);
+    for (const link of links) link.setAttribute("aria-label", reading(panel, Number(link.dataset.part), labels));
     refreshSelection();
     return summary(panel, labels, drawn.parts.length);
   } };

@@ -1,5 +1,6 @@
 // Selects one mark of a picture by pointer or arrow keys: `show(mark)` is called, with null for none.
-export function makeSelectable(picture, keys, markUnder, show) {
+// Where marks are links, the one that has the focus is selected too.
+export function makeSelectable(picture, keys, markUnder, show, linked = false) {
   let selected = null;
   const select = (mark) => show((selected = mark));
   picture.addEventListener("pointermove", (event) => {
@@ -8,6 +9,10 @@ export function makeSelectable(picture, keys, markUnder, show) {
   });
   picture.addEventListener("pointerleave", () => select(null));
   picture.addEventListener("blur", () => select(null));
+  if (linked) {
+    picture.addEventListener("focusin", (event) => select(markUnder(event)));
+    picture.addEventListener("focusout", () => select(null));
+  }
   picture.addEventListener("keydown", (event) => {
     const step = event.key === "Escape" ? () => null : keys[event.key];
     if (!step) return;

@@ -1,0 +1,153 @@
+"""Explorer of the first chapter: the map of the book, the paper's figure with links to chapters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qkv.explore.framework.panels import Arrow, Box, Diagram, Panels
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter of the book; tests hold this to the notebooks.
+
+    Args:
+        number: its number, the same for good.
+        concept: with the number, the name of its notebook.
+        title: as it stands at its top.
+        minutes: of its core and of *Going further*; None where it is not written yet.
+    """
+
+    number: int
+    concept: str
+    title: str
+    minutes: tuple[int, int] | None = None
+
+    @property
+    def notebook(self) -> str:
+        """Without folder and ending, such as "03_attention"."""
+        return f"{self.number:02}_{self.concept}"
+
+
+CHAPTERS = (
+    Chapter(2, "embedding", "From text to vectors", (39, 24)),
+    Chapter(3, "attention", "Query, key, value", (39, 44)),
+    Chapter(4, "scaling", "Why √d_k", (37, 40)),
+    Chapter(5, "masks", "Masks", (40, 52)),
+    Chapter(6, "multi_head", "Multi-head attention", (38, 28)),
+    Chapter(7, "add_norm", "Add & Norm", (35, 27)),
+    Chapter(8, "feed_forward", "Feed-forward", (36, 19)),
+    Chapter(9, "positional", "Where am I?", (37, 25)),
+    Chapter(10, "transformer", "The whole Transformer", (39, 32)),
+    Chapter(11, "training", "Training"),
+    Chapter(12, "decoding", "Decoding"),
+    Chapter(13, "results", "Looking inside"),
+    Chapter(14, "families", "BERT, GPT, T5"),
+    Chapter(15, "cost", "What attention costs"),
+    Chapter(16, "efficient", "Attention for long texts"),
+    Chapter(17, "devices", "More than one device"),
+    Chapter(18, "backward", "Second pass: gradients by hand"),
+)
+# Two ways through: chapters whose cores are read. The second is the whole of what is written.
+WAYS = {
+    "an afternoon": (3, 5, 6, 9, 10, 12),
+    "the whole book": tuple(chapter.number for chapter in CHAPTERS),
+}
+ON_THE_WAY = 0.3  # how dark a box is filled
+WIDTH = 3.5  # of a box
+
+# Chapter, label and place of each box: first the encoder, then the decoder, then what is not in
+# the paper's figure.
+ENCODER = {
+    "norm above": (7, "Add & Norm", 0.1, 4.0, 0.6),
+    "feed-forward": (8, "feed-forward", 0.1, 4.9, 0.6),
+    "norm": (7, "Add & Norm", 0.1, 6.2, 0.6),
+    "attention": (6, "multi-head\nself-attention", 0.1, 7.1, 1.0),
+    "position": (9, "+ position", 0.1, 8.9, 0.6),
+    "embedding": (2, "embedding", 0.1, 9.8, 0.6),
+}
+DECODER = {
+    "output": (12, "softmax,\nnext word", 4.1, 0, 1.0),
+    "norm of three": (7, "Add & Norm", 4.1, 2.2, 0.6),
+    "feed-forward of two": (8, "feed-forward", 4.1, 3.1, 0.6),
+    "norm of two": (7, "Add & Norm", 4.1, 4.0, 0.6),
+    "cross": (10, "cross-\nattention", 4.1, 4.9, 1.0),
+    "norm of one": (7, "Add & Norm", 4.1, 6.2, 0.6),
+    "masked": (5, "masked\nself-attention", 4.1, 7.1, 1.0),
+    "position of target": (9, "+ position", 4.1, 8.9, 0.6),
+    "embedding of target": (2, "embedding", 4.1, 9.8, 0.6),
+}
+BESIDE = {
+    "loss": (11, "training:\nloss, Adam", 0.1, 0, 1.0),
+    "query": (3, "query, key, value", 0.1, 11.6, 0.6),
+    "root": (4, "why √d_k", 4.1, 11.6, 0.6),
+    "results": (13, "looking inside\na trained model", 0.1, 13.3, 1.0),
+    "families": (14, "BERT, GPT, T5", 4.1, 13.3, 1.0),
+    "cost": (15, "cost", 0.1, 14.5, 1.0),
+    "efficient": (16, "long texts", 4.1, 14.5, 1.0),
+    "devices": (17, "several devices", 0.1, 15.7, 1.0),
+    "backward": (18, "gradients\nby hand", 4.1, 15.7, 1.0),
+}
+FRAMES = {
+    "encoder": Box("encoder, N layers", 0, 3.4, 3.7, 5),
+    "decoder": Box("decoder, N layers", 4, 1.6, 3.7, 6.8),
+    "inside": Box("inside every attention", 0, 11, 7.7, 1.4),
+    "around": Box("around the model", 0, 12.7, 7.7, 4.2),
+}
+
+
+def book_map(*, way: str) -> Panels:
+    """The paper's figure, each box a link to its chapter; filled where the way leads through it.
+
+    Args:
+        way: one of WAYS.
+    """
+    chapters = {chapter.number: chapter for chapter in CHAPTERS}
+    boxes = dict(FRAMES)
+    for name, (number, text, x, y, height) in {**ENCODER, **DECODER, **BESIDE}.items():
+        boxes[name] = _box(chapters[number], text, (x, y, height), number in WAYS[way])
+    ups = [*zip(list(ENCODER)[::-1], list(ENCODER)[-2::-1], strict=False)]
+    ups += zip(list(DECODER)[::-1], list(DECODER)[-2::-1], strict=False)
+    memory = [(1.85, 3.0), (3.85, 3.0), (3.85, 5.4)]
+    arrows = [*(Arrow(*pair) for pair in ups), Arrow("output", "loss")]
+    arrows.append(Arrow("norm above", "cross", via=memory))
+    minutes = way_minutes(way)
+    return {
+        "time": f"{minutes // 60} h {minutes % 60} min",
+        "map": Diagram(boxes, arrows),
+    }
+
+
+def way_minutes(way: str) -> int:
+    """What the cores on a way take together, by their stated times."""
+    return sum(
+        chapter.minutes[0]
+        for chapter in CHAPTERS
+        if chapter.minutes and chapter.number in WAYS[way]
+    )
+
+
+def _box(chapter: Chapter, text: str, place: tuple[float, float, float], on_the_way: bool) -> Box:
+    x, y, height = place
+    label = f"{chapter.number} · {text}"
+    if chapter.minutes is None:
+        return Box(
+            label,
+            x,
+            y,
+            WIDTH,
+            height,
+            f"“{chapter.title}”: planned",
+            None if "\n" in text else "planned",
+        )
+    core, further = chapter.minutes
+    return Box(
+        label,
+        x,
+        y,
+        WIDTH,
+        height,
+        detail=f"“{chapter.title}”: core {core} minutes, going further {further}",
+        level=ON_THE_WAY if on_the_way else None,
+        link=chapter.notebook,
+    )
