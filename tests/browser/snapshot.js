@@ -43,7 +43,7 @@
   const labels = (node) => all(node, ".qkv-label", text);
   const panel = (node) => ({
     name: node.dataset.panel, kind: node.dataset.kind,
-    named: node.querySelector("[role=img], table")?.getAttribute("aria-label"),
+    named: node.querySelector("[role=img], svg[role=group], table")?.getAttribute("aria-label"),
     said: node.querySelector(".qkv-text-value")?.textContent,
     cells: all(node, ".qkv-cell", cell), bars: all(node, ".qkv-bar", bar),
     series: all(node, ".qkv-series", series), mark: node.querySelector(".qkv-mark")?.dataset.value,

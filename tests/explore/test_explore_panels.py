@@ -64,6 +64,13 @@ def test_a_diagram_keeps_places_values_and_arrows():
     np.testing.assert_array_equal(levels, np.float32([np.nan, 0.25, np.nan]))
 
 
+def test_links_travel_only_where_a_box_has_one():
+    plain, _ = stored(Diagram(BOXES))
+    assert "hrefs" not in plain
+    linked, _ = stored(Diagram({**BOXES, "y": Box("y", 0, 4, link="03_attention")}))
+    assert linked["hrefs"] == [None, None, "03_attention"]
+
+
 def test_texts_that_a_slider_changes_are_stored_once_each():
     frames = Frames()
     for n in (2, 3, 2):
@@ -122,6 +129,15 @@ def test_texts_that_a_slider_changes_are_stored_once_each():
         (
             lambda: Diagram({"a": Box("a", 0, 0, 3, 3, value=1), "b": Box("b", 1, 1)}),
             "lies around other boxes and must have no value",
+        ),
+        (
+            lambda: Diagram({"a": Box("a", 0, 0, link="javascript:alert(1)")}),
+            r"boxes\['a'\].link must be the name of a chapter's notebook",
+        ),
+        (lambda: Diagram({"a": Box("a", 0, 0, link="03_attention.html")}), "leave out folder"),
+        (
+            lambda: Diagram({"a": Box("a", 0, 0, 3, 3, link="03_attention"), "b": Box("b", 1, 1)}),
+            "link the boxes inside",
         ),
         (lambda: Diagram(BOXES, [Arrow("x", "y")]), r"join boxes \['x', 'head'\], got 'y'"),
     ],

@@ -67,32 +67,32 @@ ENCODER = {
     "embedding": (2, "embedding", 0.1, 9.8, 0.6),
 }
 DECODER = {
-    "output": (12, "softmax,\nnext word", 4.1, 0, 1.0),
-    "norm of three": (7, "Add & Norm", 4.1, 2.2, 0.6),
-    "feed-forward of two": (8, "feed-forward", 4.1, 3.1, 0.6),
-    "norm of two": (7, "Add & Norm", 4.1, 4.0, 0.6),
-    "cross": (10, "cross-\nattention", 4.1, 4.9, 1.0),
-    "norm of one": (7, "Add & Norm", 4.1, 6.2, 0.6),
-    "masked": (5, "masked\nself-attention", 4.1, 7.1, 1.0),
-    "position of target": (9, "+ position", 4.1, 8.9, 0.6),
-    "embedding of target": (2, "embedding", 4.1, 9.8, 0.6),
+    "output": (12, "softmax,\nnext word", 4.0, 0, 1.0),
+    "norm of three": (7, "Add & Norm", 4.0, 2.2, 0.6),
+    "feed-forward of two": (8, "feed-forward", 4.0, 3.1, 0.6),
+    "norm of two": (7, "Add & Norm", 4.0, 4.0, 0.6),
+    "cross": (10, "multi-head\ncross-attention", 4.0, 4.9, 1.0),
+    "norm of one": (7, "Add & Norm", 4.0, 6.2, 0.6),
+    "masked": (5, "masked\nself-attention", 4.0, 7.1, 1.0),
+    "position of target": (9, "+ position", 4.0, 8.9, 0.6),
+    "embedding of target": (2, "embedding", 4.0, 9.8, 0.6),
 }
 BESIDE = {
     "loss": (11, "training:\nloss, Adam", 0.1, 0, 1.0),
     "query": (3, "query, key, value", 0.1, 11.6, 0.6),
-    "root": (4, "why √d_k", 4.1, 11.6, 0.6),
+    "root": (4, "why √d_k", 4.0, 11.6, 0.6),
     "results": (13, "looking inside\na trained model", 0.1, 13.3, 1.0),
-    "families": (14, "BERT, GPT, T5", 4.1, 13.3, 1.0),
+    "families": (14, "BERT, GPT, T5", 4.0, 13.3, 1.0),
     "cost": (15, "cost", 0.1, 14.5, 1.0),
-    "efficient": (16, "long texts", 4.1, 14.5, 1.0),
+    "efficient": (16, "long texts", 4.0, 14.5, 1.0),
     "devices": (17, "several devices", 0.1, 15.7, 1.0),
-    "backward": (18, "gradients\nby hand", 4.1, 15.7, 1.0),
+    "backward": (18, "gradients\nby hand", 4.0, 15.7, 1.0),
 }
 FRAMES = {
     "encoder": Box("encoder, N layers", 0, 3.4, 3.7, 5),
-    "decoder": Box("decoder, N layers", 4, 1.6, 3.7, 6.8),
-    "inside": Box("inside every attention", 0, 11, 7.7, 1.4),
-    "around": Box("around the model", 0, 12.7, 7.7, 4.2),
+    "decoder": Box("decoder, N layers", 3.9, 1.6, 3.7, 6.8),
+    "inside": Box("inside every attention", 0, 11, 7.6, 1.4),
+    "around": Box("around the model", 0, 12.7, 7.6, 4.2),
 }
 
 
@@ -108,7 +108,7 @@ def book_map(*, way: str) -> Panels:
         boxes[name] = _box(chapters[number], text, (x, y, height), number in WAYS[way])
     ups = [*zip(list(ENCODER)[::-1], list(ENCODER)[-2::-1], strict=False)]
     ups += zip(list(DECODER)[::-1], list(DECODER)[-2::-1], strict=False)
-    memory = [(1.85, 3.0), (3.85, 3.0), (3.85, 5.4)]
+    memory = [(1.85, 3.0), (3.8, 3.0), (3.8, 5.4)]
     arrows = [*(Arrow(*pair) for pair in ups), Arrow("output", "loss")]
     arrows.append(Arrow("norm above", "cross", via=memory))
     minutes = way_minutes(way)

@@ -1,0 +1,103 @@
+"""The map of the book: each box leads to its chapter, by pointer and keyboard, on any page."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from qkv.explore.start_map import CHAPTERS, WAYS, book_map
+from tests.browser.axe import violations
+from tests.browser.conftest import LARGE, Watch
+from tests.helpers.live_server import HOST
+
+PAGE = "chapters/01_start.html"
+WRITTEN = [chapter for chapter in CHAPTERS if chapter.minutes]
+LINKS = "figure[data-panel=map] a.qkv-box"
+PHONE = {"width": 375, "height": 700}
+
+
+def open_map(page, root):
+    page.goto(f"{root}/{PAGE}")
+    page.locator(LINKS).first.wait_for()
+    return page.locator(LINKS)
+
+
+@pytest.fixture
+def links(page, book_url):
+    page.emulate_media(reduced_motion="reduce")
+    return open_map(page, book_url)
+
+
+def test_every_box_of_a_written_chapter_leads_to_a_page_and_no_other_does(links, page, book):
+    boxes = book_map(way=next(iter(WAYS)))["map"].boxes.values()
+    expected = [f"../chapters/{box.link}.html" for box in boxes if box.link]
+    found = [link.get_attribute("href") for link in links.all()]
+    assert sorted(found) == sorted(expected)
+    assert len(set(found)) == len(WRITTEN)
+    for address in found:
+        assert (book / "chapters" / address).resolve().is_file(), address
+    planned = page.locator("figure[data-panel=map] g.qkv-box")
+    assert planned.count() == len(boxes) - len(found) - 4  # frames
+
+
+def test_a_click_opens_the_chapter_over_http_and_from_a_file(links, page, browser, book):
+    links.filter(has_text="3 · query").click()
+    expect(page).to_have_title(re.compile("Query, key, value"))
+    watch, context = Watch("file://"), browser.new_context(**LARGE)
+    context.on("page", watch.follow)
+    from_file = context.new_page()
+    open_map(from_file, Path(book).as_uri()).filter(has_text="10 · ").click()
+    expect(from_file).to_have_title(re.compile("The whole Transformer"))
+    context.close()
+    watch.check()
+
+
+def test_the_keyboard_goes_from_box_to_box_and_enter_opens(links, page):
+    links.first.focus()
+    readout = page.locator("figure[data-panel=map] .qkv-readout")
+    reached = []
+    for _ in range(links.count()):
+        focused = page.locator(f"{LINKS}:focus")
+        assert focused.get_attribute("aria-label") == readout.text_content()
+        width = focused.locator("rect").evaluate("e => getComputedStyle(e).strokeWidth")
+        assert float(width.removesuffix("px")) >= 3
+        reached.append(focused.get_attribute("href"))
+        page.keyboard.press("Tab")
+    assert reached == [link.get_attribute("href") for link in links.all()]
+    assert page.locator(f"{LINKS}:focus").count() == 0
+    assert readout.text_content() == ""
+    links.filter(has_text="masked").focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("05_masks.html"))
+
+
+def test_names_say_chapter_and_time_and_pictures_hold_links(links, page):
+    picture = page.locator("figure[data-panel=map] .qkv-picture")
+    assert picture.get_attribute("role") == "group"
+    assert picture.get_attribute("tabindex") is None
+    name = links.filter(has_text="6 · ").get_attribute("aria-label")
+    (chapter,) = (chapter for chapter in WRITTEN if chapter.number == 6)
+    core, further = chapter.minutes
+    times = f"core {core} minutes, going further {further}"
+    assert name == f"6 · multi-head self-attention · “{chapter.title}”: {times}"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_and_the_phone_shows_all_of_it(links, page, theme):
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    for size in (LARGE["viewport"], PHONE):
+        page.set_viewport_size(size)
+        body, picture = (
+            page.locator(f"figure[data-panel=map] {part}").bounding_box()
+            for part in (".qkv-body", ".qkv-picture")
+        )
+        assert picture["width"] <= body["width"] + 1
+    assert not violations(page)
+
+
+def test_a_box_opens_its_chapter_where_cells_run(reader, live_server):
+    page = reader.open(PAGE).page
+    page.locator(LINKS).filter(has_text="2 · embedding").first.click()
+    expect(page).to_have_title(re.compile("From text to vectors"))
+    assert page.url.startswith(f"http://{HOST}:{live_server.port}")

@@ -1,0 +1,95 @@
+"""The explorers of "A Transformer at work": where the model looks, and the map of the book."""
+
+import itertools
+import re
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+from qkv.corpus import sentences
+from qkv.explore.framework.frames import Frames
+from qkv.explore.start import CHOSEN, GLOSSES, GRID, HEADS, look
+from qkv.explore.start_map import CHAPTERS, WAYS, book_map, way_minutes
+from qkv.pretrained import EXAMPLES, pretrained
+
+NOTEBOOKS = Path(__file__).parents[2] / "chapters"
+TIMES = re.compile(r"\*Core: (\d+) minutes\. Going further: (\d+)\.\*")
+
+
+def test_every_word_of_the_translations_says_what_the_grammar_aligns_it_with():
+    pairs = {" ".join(pair.source): pair for pair in sentences()}
+    used = set()
+    for example in EXAMPLES:
+        pair = pairs[example]
+        for i, korean in enumerate(pair.target):
+            aligned = {pair.source[j].lower() for target, j in pair.alignment if target == i}
+            assert set(GLOSSES[korean].lower().split()) <= aligned, korean
+            used.add(korean)
+    assert used == set(GLOSSES)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_each_head_s_weights_sum_to_one_and_the_bars_are_their_average(example):
+    words = len(pretrained().translate(example).split())
+    for word in range(1, words + 1):
+        average, *heads = (look(sentence=example, word=word, head=head) for head in HEADS)
+        values = [panels["weights"].values for panels in heads]
+        np.testing.assert_allclose(average["weights"].values, np.mean(values, axis=0), atol=1e-6)
+        np.testing.assert_allclose(np.sum(values, axis=1), 1, atol=1e-5)
+        marked = [row[0] for row in average["translation"].rows if CHOSEN in row[0]]
+        assert marked == [f"{word} {CHOSEN}"]
+        assert average["weights"].labels[:-1] == tuple(example.split())
+
+
+def test_beyond_the_last_word_the_last_is_shown():
+    assert max(GRID["word"]) == max(len(pretrained().translate(one).split()) for one in EXAMPLES)
+    last, beyond = (look(sentence="I was tired", word=word, head="head 2") for word in (2, 6))
+    assert last["translation"].rows == beyond["translation"].rows
+    np.testing.assert_array_equal(last["weights"].values, beyond["weights"].values)
+
+
+def test_a_sentence_of_ones_own_needs_no_gloss():
+    panels = look(sentence="The bear slept", word=1, head="average")
+    assert [row[1] for row in panels["translation"].rows] == ["곰이", "잤다"]
+
+
+def test_the_chapters_are_those_of_the_book_and_their_times_what_they_state():
+    assert [chapter.number for chapter in CHAPTERS] == list(range(2, 19))
+    written = {path.stem for path in NOTEBOOKS.glob("*.ipynb")} - {"01_start"}
+    assert {chapter.notebook for chapter in CHAPTERS if chapter.minutes} == written
+    for chapter in CHAPTERS:
+        if chapter.minutes:
+            notebook = nbformat.read(NOTEBOOKS / f"{chapter.notebook}.ipynb", as_version=4)
+            top = next(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+            assert top.startswith(f"# {chapter.title}")
+            assert TIMES.search(top).groups() == tuple(map(str, chapter.minutes))
+
+
+def test_an_afternoon_has_at_most_four_hours():
+    cores = {chapter.number: chapter.minutes[0] for chapter in CHAPTERS if chapter.minutes}
+    afternoon = [cores[number] for number in WAYS["an afternoon"] if number in cores]
+    assert way_minutes("an afternoon") == sum(afternoon) <= 240
+    assert way_minutes("the whole book") == sum(cores.values())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_chapter_has_a_box_that_opens_it_or_says_that_it_is_planned(way):
+    boxes = book_map(way=way)["map"].boxes.values()
+    for chapter in CHAPTERS:
+        own = [box for box in boxes if box.label.startswith(f"{chapter.number} · ")]
+        assert own
+        for box in own:
+            assert chapter.title in box.detail
+            assert box.link == (chapter.notebook if chapter.minutes else None)
+            assert bool(box.level) == bool(chapter.minutes and chapter.number in WAYS[way])
+            assert ("planned" in box.detail) == (not chapter.minutes)
+
+
+def test_functions_are_light():
+    for fn, grid in ((look, GRID), (book_map, {"way": WAYS})):
+        packed = Frames()
+        for values in itertools.product(*grid.values()):
+            packed.add(fn(**dict(zip(grid, values, strict=True))))
+        assert len(packed.data) < 10_000
