@@ -46,7 +46,7 @@ CHAPTERS = (
     Chapter(15, "cost", "What attention costs"),
     Chapter(16, "efficient", "Attention for long texts"),
     Chapter(17, "devices", "More than one device"),
-    Chapter(18, "backward", "Second pass: gradients by hand"),
+    Chapter(18, "backward", "Gradients by hand"),
 )
 # Two ways through: chapters whose cores are read. The second is the whole of what is written.
 WAYS = {

@@ -36,7 +36,7 @@ function boxMark(panel, layout, i) {
   const element = setAttributes(boxElement(panel, i), { class: `qkv-part ${frame ? "qkv-surround" : "qkv-box"}`,
     "data-name": panel.names[i], "data-label": panel.labels[i] });
   element.append(svg("rect", { x: left, y: top, width: right - left, height: bottom - top, rx: frame ? 10 : 6 }),
-    ...(frame ? [] : names), value);
+    ...(frame ? [] : names.flatMap((name) => [name, " "])), value); // lines are words apart, to the ear too
   const role = panel.boxes[i][4];
   if (role) element.dataset.role = role;
   return { element, value, fit, over: frame ? svg("g", { class: "qkv-over", "data-over": panel.names[i] }, ...names) : null };
