@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -39,14 +40,12 @@ BIN = Path(sys.executable).parent
 
 
 def chapter_with_numbers():
-    """The first chapter whose first explorer has a slider over numbers."""
+    """The first chapter whose first explorer takes numbers off its grid."""
     for path in CHAPTERS:
         for state in explorers_in_chapter(path)[:1]:
-            if any(
-                isinstance(v, int) and v is not True for a in state["axes"] for v in a["values"]
-            ):
+            if any("range" in axis for axis in state["axes"]):
                 return path, state
-    pytest.fail("no chapter has an explorer with a numeric axis")
+    pytest.fail("no chapter has an explorer that takes numbers off its grid")
 
 
 @dataclass
@@ -282,6 +281,20 @@ def test_attention_maps_show_themselves_in_jupyterlab(jupyterlab):
         grounds.append(view.evaluate("e => getComputedStyle(e).backgroundColor"))
     assert grounds == ["rgb(252, 252, 254)", "rgb(20, 22, 31)"]
     page.context.close()
+
+
+def test_a_box_of_the_map_opens_the_notebook_beside_it(jupyterlab):
+    path = next(path for path in CHAPTERS if path.stem == "01_start")
+    page = jupyterlab.open(path)
+    execute(page, "notebook:run-all-cells")
+    links = page.locator("figure[data-panel=map] a.qkv-box")
+    links.first.wait_for()
+    link = links.filter(has_text="3 · query")
+    assert link.get_attribute("href") == "03_attention.ipynb"
+    link.focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/03_attention.ipynb"))
+    page.get_by_role("tab", name="03_attention.ipynb").wait_for()
 
 
 def readouts(box):
