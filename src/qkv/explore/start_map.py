@@ -38,7 +38,7 @@ CHAPTERS = (
     Chapter(7, "add_norm", "Add & Norm", (35, 27)),
     Chapter(8, "feed_forward", "Feed-forward", (36, 19)),
     Chapter(9, "positional", "Where am I?", (37, 25)),
-    Chapter(10, "transformer", "The whole Transformer", (39, 32)),
+    Chapter(10, "transformer", "The whole Transformer", (39, 31)),
     Chapter(11, "training", "Training"),
     Chapter(12, "decoding", "Decoding"),
     Chapter(13, "results", "Looking inside"),
