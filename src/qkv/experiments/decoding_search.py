@@ -1,0 +1,134 @@
+"""Greedy, beam and exact search with the checkpoints of the model that ships, and who is right.
+
+`rows` compares beam search with greedy decoding: `helps` counts the pairs that only beam search
+translates as the grammar does, `hurts` those that only greedy decoding does. `likeliest` is about
+the sentence of the highest probability of all, by best-first search.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import qkv.numpy as qn
+from qkv.corpus import sentences, split_by_combination
+from qkv.experiments.stored import run_and_store
+from qkv.pretrained import pretrained
+from qkv.text import EOS, SOS
+from qkv.translator import Translator
+
+__all__ = ["check", "likeliest", "measure"]
+
+PENALTIES = (0.0, 1.0)
+LIMIT = 16  # tokens of a translation, <eos> among them
+
+
+def likeliest(translator: Translator, text: str) -> tuple[str, float, int]:
+    """The likeliest translation of all, by best-first search: always continue the likeliest prefix.
+
+    A prefix is never less likely than what continues it. So the first sentence that is taken from
+    the queue finished is the likeliest of all.
+
+    Args:
+        translator: of the NumPy room.
+        text: English words that it knows.
+    Returns:
+        The translation, its log-probability, and how many prefixes were continued.
+    """
+    model: Any = translator.model
+    with model.evaluating():
+        memory = model.encode(translator.source.encode(text, eos=True)[None])  # (1, S, d_model)
+        queue: list[tuple[float, tuple[int, ...]]] = [(0.0, (SOS,))]
+        continued = 0
+        while True:
+            cost, prefix = heapq.heappop(queue)
+            if prefix[-1] == EOS or len(prefix) == LIMIT + 1:
+                return translator.target.decode(np.array(prefix[1:])), -cost, continued
+            logits = model.decode(np.array([prefix]), memory, last=True)  # (1, 1, V)
+            log_p = qn.log_softmax(logits)[0, 0]  # (V,)
+            for token, gain in enumerate(log_p.tolist()):
+                heapq.heappush(queue, (cost - gain, (*prefix, token)))
+            continued += 1
+
+
+def measure(small: bool = False) -> dict[str, Any]:
+    """On every fourth pair that was held back: right translations by checkpoint, width, penalty."""
+    _, held_back = split_by_combination(list(sentences()), 0.1, Random(0))
+    pairs = held_back[:: 344 if small else 4]
+    sources = [" ".join(pair.source) for pair in pairs]
+    targets = [" ".join(pair.target) for pair in pairs]
+    steps = (100, 300, 3000) if small else (100, 300, 600, 1000, 3000)
+    widths = (1, 4) if small else (1, 2, 4, 8, 16)
+    rows, best = [], []
+    for step in steps:
+        translator = pretrained(step=step)
+        greedy = translator.translate(sources)
+        for width in widths:
+            for penalty in PENALTIES:
+                options = {"beam_size": width, "length_penalty": penalty}
+                beam = translator.translate(sources, "beam", **options)
+                rows.append(
+                    {"step": step, "width": width, "penalty": penalty}
+                    | _compare(beam, greedy, targets)
+                )
+        best.append({"step": step} | _exact(translator, sources, targets))
+    return {
+        "pairs": len(pairs),
+        "steps": list(steps),
+        "widths": list(widths),
+        "rows": rows,
+        "likeliest": best,
+    }
+
+
+def _compare(
+    beam: Sequence[str], greedy: Sequence[str], targets: Sequence[str]
+) -> dict[str, float]:
+    triples = list(zip(beam, greedy, targets, strict=True))
+    return {
+        "right": sum(b == t for b, _, t in triples),
+        "helps": sum(b == t != g for b, g, t in triples),
+        "hurts": sum(g == t != b for b, g, t in triples),
+        "other": sum(b != g for b, g, _ in triples),
+        "empty": sum(not b for b in beam),
+        "words": round(sum(len(b.split()) for b in beam) / len(beam), 3),
+    }
+
+
+def _exact(
+    translator: Translator, sources: Sequence[str], targets: Sequence[str]
+) -> dict[str, float]:
+    found = [likeliest(translator, text) for text in sources]
+    return {
+        "right": sum(f[0] == t for f, t in zip(found, targets, strict=True)),
+        "empty": sum(not f[0] for f in found),
+        "words": round(sum(len(f[0].split()) for f in found) / len(found), 3),
+        "continued, median": float(np.median([f[2] for f in found])),
+        "continued, most": max(f[2] for f in found),
+    }
+
+
+def check(figures: dict[str, Any]) -> None:
+    """Width 1 is greedy; raw sums shorten early translations; the last checkpoint gains nothing."""
+    rows = {(row["step"], row["width"], row["penalty"]): row for row in figures["rows"]}
+    narrow, wide = figures["widths"][0], figures["widths"][-1]
+    for step in figures["steps"]:
+        for penalty in PENALTIES:
+            assert rows[step, narrow, penalty]["other"] == 0
+    assert rows[100, wide, 0.0]["words"] < rows[100, narrow, 0.0]["words"]
+    assert rows[100, wide, 0.0]["words"] < rows[100, wide, 1.0]["words"]
+    assert rows[100, wide, 1.0]["empty"] == 0 < figures["likeliest"][0]["empty"]
+    assert rows[3000, wide, 1.0]["other"] == 0
+    if figures["pairs"] < 500:
+        return
+    assert rows[300, 4, 1.0]["helps"] > 3 * rows[300, 4, 1.0]["hurts"] > 0
+    assert rows[600, 4, 1.0]["helps"] <= rows[600, 4, 1.0]["hurts"]
+    assert rows[300, 4, 1.0]["right"] > rows[300, 4, 0.0]["right"]
+
+
+if __name__ == "__main__":
+    run_and_store("decoding_search", measure)
