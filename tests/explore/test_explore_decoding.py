@@ -37,7 +37,7 @@ def test_the_first_finished_sentence_is_the_translation_of_the_package(sentence,
     options = {"beam_size": width, "length_penalty": penalty, "max_new_tokens": LIMIT}
     expected = pretrained(step=STEP).translate(sentence, "beam", **options)
     assert panels["translation"].removesuffix(" …") == expected
-    assert len(panels["finished"].rows) <= width
+    assert len(panels["hypotheses"].rows) <= width
 
 
 @pytest.mark.parametrize(("sentence", "width", "penalty"), SEARCHES)
@@ -67,7 +67,7 @@ def test_a_finished_path_has_the_sum_that_the_table_gives():
             for i, node in enumerate(nodes)
             if node.state == "finished"
         }
-        for text, tokens, total, score in panels["finished"].rows:
+        for text, tokens, total, score in panels["hypotheses"].rows:
             assert finished[text.removesuffix(" …")] == pytest.approx(float(total), abs=0.011)
             assert float(score) == pytest.approx(float(total) / int(tokens) ** penalty, abs=0.011)
 

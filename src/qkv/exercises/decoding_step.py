@@ -93,5 +93,5 @@ def _name_mistake(got: Step, right: Step, scores: Array, log_probs: Array, k: in
     )
     raise WrongAnswer(
         "Some continuations are not among the best.",
-        "Write down the table of all K · V sums, and take its k largest entries.",
+        "Write down the table of all N · V sums, and take its k largest entries.",
     )

@@ -116,7 +116,7 @@ def beam(*, sentence: str, width: int, penalty: float) -> Panels:
     return {
         "translation": rows[0][0],
         "tree": _tree(candidates(step.calls, width), translator.target.tokens),
-        "finished": Table(["finished, best first", "tokens", "Σ log p", "score"], rows),
+        "hypotheses": Table(["best first", "tokens", "Σ log p", "score"], rows),
     }
 
 
