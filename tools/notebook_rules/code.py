@@ -11,7 +11,7 @@ from tools.notebook_rules.chapter import Chapter, asserts, is_folded, tags, tree
 from tools.notebook_rules.length import FURTHER, core_cells, count_lines
 
 LONGEST_VISIBLE, LONGEST_FOLDED = 12, 16  # lines that are not blank; solutions may be longer
-WITH_TORCH_IN_CORE = {"devices"}  # torch is its matter
+WITH_TORCH_IN_CORE = {"devices", "training"}  # torch is their matter: devices, the trainer
 
 
 def short(chapter: Chapter) -> Iterator[str]:

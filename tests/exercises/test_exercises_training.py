@@ -1,0 +1,163 @@
+"""The exercises of "Training": right answers pass; each typical mistake meets its own hint."""
+
+import numpy as np
+
+from qkv.exercises.training_runs import PANELS
+from qkv.numpy import cross_entropy, cross_entropy_backward, softmax
+from tests.helpers.exercises import ExerciseAnswers
+
+A, B = np.array([0.9, 0.9, 0.9, 0.01]), np.full(4, 0.5)
+P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
+Y = np.array([[0, 0, 1], [0, 1, 0], [1, 0, 0]])
+COUNTS = np.array([[1], [1], [0]])
+
+
+def mean_losses(*models):
+    return [-np.log(p).mean() for p in models]
+
+
+def loss_and_gradient(logits, targets, pad_id, ignored=None, sign=1.0, scale=None):
+    """Right; or with another id left out, another sign, the gradient of another mean."""
+    options = {"ignore_index": pad_id if ignored is None else ignored}
+    gradient = cross_entropy_backward(sign, logits, targets, **options)
+    return cross_entropy(logits, targets, **options), gradient * (scale(targets) if scale else 1)
+
+
+def overflows(logits, targets, pad_id):
+    e = np.exp(logits)
+    loss = -np.log(np.take_along_axis(e / e.sum(-1, keepdims=True), targets[..., None], -1)[..., 0])
+    return loss[targets != pad_id].mean(), loss_and_gradient(logits, targets, pad_id)[1]
+
+
+def of_sentences(logits, targets, pad_id):
+    each = [loss_and_gradient(z, t, pad_id)[0] for z, t in zip(logits, targets, strict=True)]
+    return np.mean(each), loss_and_gradient(logits, targets, pad_id)[1]
+
+
+def zero_and_counted(logits, targets, pad_id):
+    loss, gradient = loss_and_gradient(logits, targets, pad_id)
+    return loss * (targets != pad_id).mean(), gradient
+
+
+def summed(logits, targets, pad_id):
+    loss, gradient = loss_and_gradient(logits, targets, pad_id)
+    return loss * (targets != pad_id).sum(), gradient
+
+
+def negative(logits, targets, pad_id):
+    loss, gradient = loss_and_gradient(logits, targets, pad_id)
+    return -loss, gradient
+
+
+def not_subtracted(logits, targets, pad_id):
+    loss, _ = loss_and_gradient(logits, targets, pad_id)
+    words = (targets != pad_id)[..., None]
+    return loss, softmax(logits) * words / words.sum()
+
+
+def padding_pulls(logits, targets, pad_id):
+    loss, _ = loss_and_gradient(logits, targets, pad_id)
+    return loss, loss_and_gradient(logits, targets, pad_id, ignored=-100)[1]
+
+
+def diagnoses(**others):
+    return PANELS | others
+
+
+RIGHT = {
+    "training-1": mean_losses(A, B),
+    "training-2": (P - Y) * COUNTS / 2,
+    "training-3": PANELS,
+    "training-4": loss_and_gradient,
+    "training-5": [2000, 16_000],
+    "training-6": 0.125,
+}
+ALSO_RIGHT = {
+    "two decimals": ("training-1", (1.23, 0.69)),
+    "a list": ("training-2", [[0.25, 0.15, -0.4], [0.05, -0.1, 0.05], [0, 0, 0]]),
+    "small letters": ("training-3", {k.lower(): v.upper() for k, v in PANELS.items()}),
+    "another order": ("training-5", (16_000, 2000)),
+    "an array": ("training-6", np.array([0.125])),
+}
+WRONG = {
+    "training-1": {
+        "exchanged": mean_losses(B, A),
+        "negative": [-x for x in mean_losses(A, B)],
+        "summed": [4 * x for x in mean_losses(A, B)],
+        "mean before logarithm": [-np.log(A.mean()), np.log(2)],
+        "base 10": [x / np.log(10) for x in mean_losses(A, B)],
+        "base 2": [x / np.log(2) for x in mean_losses(A, B)],
+        "no logarithm": [1 - A.mean(), 0.5],
+        "one number": 0.69,
+        "other": [1, 2],
+    },
+    "training-2": {
+        "y − p": (Y - P) * COUNTS / 2,
+        "padding counts": (P - Y) / 3,
+        "sum, padding counts": P - Y,
+        "sum": (P - Y) * COUNTS,
+        "divided by three": (P - Y) * COUNTS / 3,
+        "row 2": (P - Y) / 2,
+        "on p": -Y * COUNTS / P / 2,
+        "shape": [0.25, 0.15, -0.4],
+        "other": np.ones((3, 3)),
+    },
+    "training-3": {
+        "A healthy": diagnoses(A="healthy"),
+        "A leak": diagnoses(A="leak"),
+        "A rate": diagnoses(A="rate too high"),
+        "B pairs": diagnoses(B="few pairs"),
+        "B low": diagnoses(B="rate too low"),
+        "B healthy": diagnoses(B="healthy"),
+        "C leak": diagnoses(C="leak"),
+        "C padding": diagnoses(C="loss on padding"),
+        "C low": diagnoses(C="rate too low"),
+        "D healthy": diagnoses(D="healthy"),
+        "D pairs": diagnoses(D="few pairs"),
+        "D padding": diagnoses(D="loss on padding"),
+        "D high": diagnoses(D="rate too high"),
+        "unknown": diagnoses(D="magic"),
+        "a string": "ABCD",
+    },
+    "training-4": {
+        "padding counts": lambda z, t, p: loss_and_gradient(z, t, p, ignored=-100),
+        "mean over all": zero_and_counted,
+        "summed": summed,
+        "per sentence": of_sentences,
+        "negative loss": negative,
+        "y − p": lambda z, t, p: loss_and_gradient(z, t, p, sign=-1.0),
+        "gradient of the sum": lambda z, t, p: loss_and_gradient(
+            z, t, p, scale=lambda t: (t != p).sum()
+        ),
+        "gradient of another mean": lambda z, t, p: loss_and_gradient(
+            z, t, p, scale=lambda t: (t != p).mean()
+        ),
+        "padding pulls": padding_pulls,
+        "1 not subtracted": not_subtracted,
+        "overflow": overflows,
+        "one result": lambda z, t, p: loss_and_gradient(z, t, p)[0],
+        "no mean": lambda z, t, p: (z[..., 0], z),
+        "a transposed gradient": lambda z, t, p: (0.0, z.T),
+        "always 1": lambda z, t, p: (1.0, z),
+    },
+    "training-5": {
+        "doubled": [2000, 8000],
+        "a line": [2000, 6000],
+        "root of two": [2000, 5657],
+        "a quarter": [1000, 16_000],
+        "one": [2000],
+        "other": [100, 200],
+    },
+    "training-6": {
+        "the same": 0.1,
+        "exchanged": 0.08,
+        "one share": 0.025,
+        "ε / V": 0.02,
+        "V times": 0.5,
+        "other": 0.3,
+    },
+}
+
+
+class TestAnswers(ExerciseAnswers):
+    right, also_right, wrong = RIGHT, ALSO_RIGHT, WRONG
