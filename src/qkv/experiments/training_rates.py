@@ -1,8 +1,8 @@
 """Learning rate and warm-up: a small translator trained with each pair of them, from several seeds.
 
 The rate rises in a line over the first steps and stays. Data and loss are those of
-`training_runs`; the model is that of OPTIONS, post-norm as in the paper. Figures: `loss`, by
-warm-up, one row a rate, one number a seed: the loss on pairs held back, at the end.
+`training_runs`; the model is that of OPTIONS, post-norm as in the paper. Figures: `loss`, for each
+warm-up one row a rate, one number a seed: the loss on pairs held back, at the end.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def measure(small: bool = False) -> Figures:
     seeds, steps = (1, 20) if small else (2, 250)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    loss = {
-        str(warmup): [
+    loss = [
+        [
             [round(final_loss(rate, warmup, seed, steps), 3) for seed in range(seeds)]
             for rate in rates
         ]
         for warmup in warmups
-    }
+    ]
     torch.set_num_threads(threads)
     return {"steps": steps, "rates": rates, "warmups": warmups, "loss": loss}
 
@@ -54,15 +54,15 @@ def measure(small: bool = False) -> Figures:
 def check(figures: Figures) -> None:
     """What the chapter says; in a small run, that every loss is a number above 0."""
     loss = figures["loss"]
-    assert min(value for rows in loss.values() for row in rows for value in row) > 0
+    assert min(value for rows in loss for row in rows for value in row) > 0
     if figures["steps"] < 250:
         return
-    constant, short, long = (loss[str(warmup)] for warmup in figures["warmups"])
+    constant, short, long = loss
     for column in range(2):  # low rates: a warm-up costs a little
         assert max(constant[column]) < min(long[column]) + 0.5 < max(constant[column]) + 1
     assert min(constant[2]) > 4 > max(short[2]) > min(short[2]) > 2 > max(long[2])
     assert max(long[2]) < min(value for row in constant for value in row)
-    assert min(value for rows in loss.values() for value in rows[3]) > 3
+    assert min(value for rows in loss for value in rows[3]) > 3
 
 
 if __name__ == "__main__":
