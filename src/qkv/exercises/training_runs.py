@@ -22,7 +22,10 @@ HINTS = {
     ("C", "leak"): "Compare how fast C and D fall. Which is too fast to be true?",
     ("C", "loss on padding"): "Padding lowers one of the two curves only. Do the curves of C part?",
     ("C", "rate too low"): "The loss of C is small at the end, on new pairs too.",
-    ("D", "healthy"): "D is near 0 within 40 steps, on pairs that it has not seen too.",
+    (
+        "D",
+        "healthy",
+    ): "Compare D with C, which learns the same pairs at the same rate. Which is faster, and how?",
     ("D", "few pairs"): "Such a run fails on new pairs. Look at the validation loss of D.",
     ("D", "loss on padding"): "Padding makes the training loss smaller, and not the other one.",
 }
