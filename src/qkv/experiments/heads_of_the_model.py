@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from random import Random
 from typing import Any
 
 from qkv.corpus import sentences, split_by_combination
 from qkv.experiments.stored import run_and_store
 from qkv.pretrained import antecedent_attention, exact_match, pretrained
+from qkv.translator.head_changes import attentions, switched_off
 
 __all__ = ["attentions", "check", "measure", "switched_off"]
-
-
-def attentions(model: Any) -> dict[str, Any]:
-    """The attention layers of a Transformer, by a name for readers."""
-    found = {
-        f"encoder {n}, self": layer.self_attention for n, layer in enumerate(model.encoder.layers)
-    }
-    for n, layer in enumerate(model.decoder.layers):
-        found[f"decoder {n}, self"] = layer.self_attention
-        found[f"decoder {n}, cross"] = layer.cross_attention
-    return found
-
-
-@contextmanager
-def switched_off(attention: Any, head: int) -> Iterator[None]:
-    """While it is open, a head writes nothing: its rows of W_O are 0."""
-    d_v = attention.sizes[-1]
-    rows = attention.w_o.params["weight"][head * d_v : (head + 1) * d_v]  # (d_v, d_model)
-    kept = rows.copy()
-    rows[:] = 0
-    try:
-        yield
-    finally:
-        rows[:] = kept
 
 
 def measure(small: bool = False) -> dict[str, Any]:

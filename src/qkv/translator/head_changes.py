@@ -1,0 +1,132 @@
+"""Change one head of a Transformer of the NumPy room while it runs: off, blurred or turned.
+
+Each change is a context manager; when it closes, the model is as before. Source: heads switched
+off, Michel et al. 2019; weights changed while the values stay, Jain and Wallace 2019, Wiegreffe and
+Pinter 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+
+import qkv.numpy as qn
+from qkv.corpus import Pair
+from qkv.translator.translator import Translator
+
+__all__ = [
+    "attentions",
+    "equal_weights",
+    "head_means",
+    "replaced_by_mean",
+    "switched_off",
+    "turned",
+]
+
+
+def attentions(model: Any) -> dict[str, Any]:
+    """The attention layers of a Transformer, by a name for readers."""
+    found = {
+        f"encoder {n}, self": layer.self_attention for n, layer in enumerate(model.encoder.layers)
+    }
+    for n, layer in enumerate(model.decoder.layers):
+        found[f"decoder {n}, self"] = layer.self_attention
+        found[f"decoder {n}, cross"] = layer.cross_attention
+    return found
+
+
+@contextmanager
+def switched_off(attention: Any, head: int) -> Iterator[None]:
+    """While it is open, a head writes nothing: its rows of W_O are 0."""
+    d_v = attention.sizes[-1]
+    rows = attention.w_o.params["weight"][head * d_v : (head + 1) * d_v]  # (d_v, d_model)
+    kept = rows.copy()
+    rows[:] = 0
+    try:
+        yield
+    finally:
+        rows[:] = kept
+
+
+@contextmanager
+def equal_weights(attention: Any, head: int) -> Iterator[None]:
+    """While it is open, a head has equal weights on all allowed keys: its queries are 0."""
+    d_k = attention.sizes[-2]
+    own = slice(head * d_k, (head + 1) * d_k)
+    arrays = [attention.w_q.params["weight"][:, own], attention.w_q.params["bias"][own]]
+    kept = [array.copy() for array in arrays]
+    for array in arrays:
+        array[:] = 0
+    try:
+        yield
+    finally:
+        for array, old in zip(arrays, kept, strict=True):
+            array[:] = old
+
+
+@contextmanager
+def replaced_by_mean(attention: Any, head: int, mean: Any) -> Iterator[None]:
+    """While it is open, a head gives the same (d_v,) vector for every word."""
+    d_v = attention.sizes[-1]
+    bias = attention.w_o.params["bias"]
+    kept = bias.copy()
+    bias += mean @ attention.w_o.params["weight"][head * d_v : (head + 1) * d_v]
+    try:
+        with switched_off(attention, head):
+            yield
+    finally:
+        bias[:] = kept
+
+
+@contextmanager
+def turned(layer: Any, heads: Sequence[int], query: int, key: int) -> Iterator[None]:
+    """While it is open, heads of an encoder layer put all weight of the row `query` on `key`."""
+    attention = layer.self_attention
+
+    def turned_attention(x: Any, *, need_weights: bool = False, **options: Any) -> tuple[Any, Any]:
+        _, weights = attention(x, need_weights=True, **options)
+        weights = weights.copy()  # (B, H, S, S)
+        for head in heads:
+            weights[:, head, query] = np.eye(weights.shape[-1])[key]
+        v = qn.split_heads(attention.w_v(x), attention.sizes[1])  # (B, H, S, d_v)
+        out = attention.w_o(qn.merge_heads(weights @ v))  # (B, S, d_model)
+        return out, weights if need_weights else None
+
+    layer.self_attention = turned_attention
+    try:
+        yield
+    finally:
+        layer.self_attention = attention
+
+
+def head_means(translator: Translator, pairs: Sequence[Pair]) -> dict[str, Any]:
+    """By the name of an attention: the mean (H, d_v) of what its heads give, over all words."""
+    given: dict[str, list[Any]] = {}
+    found = attentions(translator.model)
+    with ExitStack() as stack:
+        for name, attention in found.items():
+            given[name] = []
+            stack.enter_context(_recorded(attention, given[name]))
+        for pair in pairs:
+            translator.attention(" ".join(pair.source), " ".join(pair.target))
+    means = {name: np.concatenate(rows).mean(0) for name, rows in given.items()}  # (H · d_v,)
+    return {name: mean.reshape(found[name].sizes[1], -1) for name, mean in means.items()}
+
+
+@contextmanager
+def _recorded(attention: Any, rows: list[Any]) -> Iterator[None]:
+    """While it is open, what goes into W_O is added to `rows`, a (words, H · d_v) each time."""
+    w_o = attention.w_o
+
+    def recording(context: Any) -> Any:
+        rows.append(context.reshape(-1, context.shape[-1]))
+        return w_o(context)
+
+    attention.w_o = recording
+    try:
+        yield
+    finally:
+        attention.w_o = w_o

@@ -1,0 +1,102 @@
+"""Heads changed while a model runs: what each change does, and that the model is as before."""
+
+import numpy as np
+import pytest
+
+import qkv.numpy as qn
+from qkv.config import TransformerConfig
+from qkv.translator.head_changes import (
+    attentions,
+    equal_weights,
+    replaced_by_mean,
+    switched_off,
+    turned,
+)
+
+T = 5
+
+
+@pytest.fixture
+def model():
+    config = TransformerConfig(11, d_model=6, n_heads=3, d_ff=7, n_layers=2, pad_id=0)
+    return qn.Transformer(config, rng=np.random.default_rng(0), dtype=np.float64).eval()
+
+
+@pytest.fixture
+def attention(model):
+    layer = attentions(model)["encoder 1, self"]
+    layer.w_q.params["bias"][:] = np.random.default_rng(1).normal(size=6)
+    return layer
+
+
+@pytest.fixture
+def x():
+    return np.random.default_rng(2).normal(size=(1, T, 6))
+
+
+def test_every_attention_has_a_name(model):
+    assert list(attentions(model)) == [
+        "encoder 0, self",
+        "encoder 1, self",
+        "decoder 0, self",
+        "decoder 0, cross",
+        "decoder 1, self",
+        "decoder 1, cross",
+    ]
+    assert attentions(model)["decoder 1, cross"] is model.decoder.layers[1].cross_attention
+
+
+def parts(attention, x):
+    """(H, T, d_model): what each head adds, and the weights (H, T, T)."""
+    _, weights = attention(x, need_weights=True)
+    values = qn.split_heads(attention.w_v(x), 3)[0]  # (H, T, d_v)
+    rows = attention.w_o.params["weight"].reshape(3, 2, 6).copy()
+    return weights[0] @ values @ rows, values, rows
+
+
+def test_a_head_that_is_off_adds_nothing(attention, x):
+    before, (added, _, _) = attention(x)[0], parts(attention, x)
+    with switched_off(attention, 1):
+        np.testing.assert_allclose(attention(x)[0][0], before[0] - added[1])
+    np.testing.assert_array_equal(attention(x)[0], before)
+
+
+def test_equal_weights_are_equal_in_one_head_alone(attention, x):
+    before, kept = attention(x, need_weights=True)
+    with equal_weights(attention, 1):
+        _, weights = attention(x, need_weights=True)
+        np.testing.assert_allclose(weights[0, 1], np.full((T, T), 1 / T))
+        np.testing.assert_array_equal(weights[0, [0, 2]], kept[0, [0, 2]])
+        _, masked = attention(x, causal=True, need_weights=True)
+        np.testing.assert_allclose(masked[0, 1, 2], [1 / 3, 1 / 3, 1 / 3, 0, 0])
+    np.testing.assert_array_equal(attention(x)[0], before)
+
+
+def test_a_mean_takes_the_place_of_what_a_head_gives(attention, x):
+    before, (added, _, rows) = attention(x)[0], parts(attention, x)
+    mean = np.array([0.5, -2.0])
+    with replaced_by_mean(attention, 2, mean):
+        np.testing.assert_allclose(attention(x)[0][0], before[0] - added[2] + mean @ rows[2])
+    np.testing.assert_array_equal(attention(x)[0], before)
+
+
+def test_a_turned_row_takes_one_value_and_leaves_the_others(model, attention, x):
+    before, (added, values, rows) = attention(x)[0], parts(attention, x)
+    layer = model.encoder.layers[1]
+    with turned(layer, [0, 2], query=3, key=1):
+        out, weights = layer.self_attention(x, need_weights=True)
+        assert layer.self_attention(x)[1] is None
+    expected = before[0].copy()
+    for head in (0, 2):
+        expected[3] += values[head, 1] @ rows[head] - added[head, 3]
+        np.testing.assert_array_equal(weights[0, head, 3], [0, 1, 0, 0, 0])
+    np.testing.assert_allclose(out[0], expected)
+    assert layer.self_attention is attention
+
+
+@pytest.mark.parametrize("change", [switched_off, equal_weights])
+def test_a_change_is_undone_when_something_fails(attention, x, change):
+    before = attention(x)[0]
+    with pytest.raises(KeyError), change(attention, 0):
+        raise KeyError
+    np.testing.assert_array_equal(attention(x)[0], before)
