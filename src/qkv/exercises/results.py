@@ -1,0 +1,186 @@
+"""The exercises of the chapter that looks inside the trained model: the check of each answer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qkv.exercises.checks import (
+    as_array,
+    as_function,
+    exercise,
+    is_close,
+    reject,
+    reject_each,
+)
+from qkv.exercises.masks_helpers import as_letters
+from qkv.exercises.results_further import five_of_five
+
+__all__ = ["alignment_score", "evidence", "five_of_five", "off_and_equal", "same_output"]
+
+ROUNDED = 0.006
+
+
+@exercise("results-1")
+def off_and_equal(answer: object) -> str:
+    """How far an output moves: the head off, 5; its weights equal, √2.
+
+    Weights 0.5, 0.3, 0.2 on values (6, 0), (0, 10), (0, 5): the output is (3, 4). With equal
+    weights it is (2, 5).
+    """
+    got = as_array(answer, shape=(2,)).astype(float)
+    off, equal = got.tolist()
+    right = np.sqrt(2.0)
+    reject(
+        is_close(got, [right, 5.0], ROUNDED),
+        "The two are in the wrong order.",
+        "First the head that is off, then equal weights.",
+    )
+    reject(off in (3.0, 4.0), "That is one entry of the output.", "How long is a vector (a, b)?")
+    reject(off == 7.0, "The two entries were added.", "Length: the root of the sum of squares.")
+    reject(
+        abs(off - np.sqrt(161)) < 0.1,
+        "These are the values without weights.",
+        "Each value counts by its weight.",
+    )
+    reject(abs(off - 5) > ROUNDED, "Not the first number.", "Where is the output if nothing comes?")
+    reject(
+        abs(equal - np.sqrt(29)) < ROUNDED,
+        "That is how long the new output is.",
+        "How far is it from the old one? Subtract first.",
+    )
+    reject(
+        abs(equal - (np.sqrt(29) - 5)) < ROUNDED,
+        "The two lengths were subtracted.",
+        "Subtract the vectors, then take the length.",
+    )
+    reject(
+        abs(equal - 2) < ROUNDED,
+        "The two changes were added.",
+        "One entry falls, the other rises: take the length of the change.",
+    )
+    reject(
+        abs(equal - np.sqrt(234)) < ROUNDED,
+        "Equal weights, but they sum to 3.",
+        "How large is each of three equal weights?",
+    )
+    reject(abs(equal - right) > ROUNDED, "Not the second number.", "Write both outputs first.")
+    return "right. The values are the same; only switching off takes them away."
+
+
+@exercise("results-2")
+def same_output(answer: object) -> str:
+    """Weights 0, 0, 0.9, 0.1: the first two values average to the third."""
+    weights = as_array(answer, shape=(4,)).astype(float)
+    values = np.array([[2.0, 0], [0, 2], [1, 1], [3, 3]])
+    reject(
+        is_close(weights, [0.4, 0.4, 0.1, 0.1]),
+        "That is the row that is given.",
+        "The first weight has to become 0.",
+    )
+    reject((weights < 0).any(), "A weight is negative.", "Softmax gives none. Which values add up?")
+    reject(
+        not is_close(weights.sum(), 1.0),
+        f"The weights sum to {weights.sum():.2f}.",
+        "What is taken from one word has to go to another.",
+    )
+    reject(weights[0] > 1e-6, "The first word still has weight.", "It has to lose all of it.")
+    output = weights @ values
+    reject(
+        is_close(weights, [0, 0.8, 0.1, 0.1]),
+        "All of it went to cat: now the output lies on the side of cat.",
+        "Draw the four values as points. Which point lies half way between two others?",
+    )
+    reject(
+        not is_close(output, [1.2, 1.2]),
+        f"The output is ({output[0]:.2f}, {output[1]:.2f}), and not (1.20, 1.20).",
+        "If the first word loses weight, one entry falls. Which other word has to lose as much?",
+    )
+    return "right: the darkest two cells are empty now, and the output is the same."
+
+
+@exercise("results-3")
+def evidence(answer: object) -> str:
+    """What speaks for "the translation needs the weights of this head": C and D."""
+    letters = as_letters(answer, "ABCDE")
+    reject(
+        "A" in letters,
+        "A says where the head looks.",
+        "Was anything changed in the model?",
+    )
+    reject(
+        "B" in letters,
+        "B takes away more than the weights.",
+        "What else does a head write with, apart from its weights?",
+    )
+    reject(
+        "E" in letters,
+        "E shows that the picture is not needed in general.",
+        "That model has no such picture. How does it translate?",
+    )
+    reject(
+        "C" not in letters,
+        "One is missing.",
+        "In which observation are the values left, and the weights lose what they say?",
+    )
+    reject(
+        "D" not in letters,
+        "Another is missing.",
+        "In which observation do the weights say something else?",
+    )
+    return "right: in both, the weights alone are changed, and the translation suffers."
+
+
+@exercise("results-4")
+def alignment_score(answer: object) -> str:
+    """`f(weights, alignment)`: of the rows that are aligned, the share with the peak on it."""
+    function = as_function(answer)
+    rng = np.random.default_rng(4)
+    for T, S, alignment in (
+        (3, 4, {(0, 1), (1, 3), (2, 0)}),
+        (5, 6, {(0, 1), (1, 4), (1, 2), (2, 2)}),  # rows 3 and 4 are aligned with nothing
+        (5, 3, {(0, 0), (0, 2), (1, 1), (2, 0), (4, 1), (4, 2)}),
+    ):
+        for _ in range(8):
+            weights = rng.dirichlet(np.ones(S), size=T)
+            weights[0] = np.eye(S)[min(j for i, j in alignment if i == 0)]
+            _name_score(function(weights, set(alignment)), weights, alignment)
+    return "right. A row that is aligned with nothing can be neither hit nor miss."
+
+
+def _name_score(got: object, weights: np.ndarray, alignment: set[tuple[int, int]]) -> None:
+    T, S = weights.shape
+    peaks = weights.argmax(axis=1)
+    aligned = {i for i, _ in alignment}
+    hits = sum((i, int(peaks[i])) in alignment for i in range(T))
+    columns = weights.argmax(axis=0)
+    right = hits / len(aligned)
+    if is_close(got, right):
+        return
+    reject_each(
+        got,
+        (hits, "That is a number of rows.", "A share: divide by how many rows could be right."),
+        (hits / T, "Rows that are aligned with nothing count as wrong.", "How many rows can hit?"),
+        (
+            hits / len(alignment),
+            "Divided by the number of pairs.",
+            "A row may be aligned with two words, and has one largest weight.",
+        ),
+        (
+            sum((int(columns[j]), j) in alignment for j in range(S)) / len(aligned),
+            "The largest weight of each column was taken.",
+            "A row is a Korean word: its weights are weights[i].",
+        ),
+        (
+            sum((int(peaks[i]), i) in alignment for i in range(T)) / len(aligned),
+            "The pairs were read the other way round.",
+            "A pair is (row, column): target first.",
+        ),
+        (
+            sum(weights[i, j] for i, j in alignment) / len(aligned),
+            "The weights on aligned words were added up.",
+            "Only where the largest weight stands counts.",
+        ),
+    )
+    reject(
+        True, "Not this share.", "Try one row by hand: where is its peak, what is it aligned with?"
+    )
