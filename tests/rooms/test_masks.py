@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from qkv.config import TransformerConfig
 from tests.helpers.rooms import ROOMS
 
 PAD = 0
@@ -66,6 +67,37 @@ def test_combining_leaves_its_masks_alone(room, array):
     same(first, np.ones((3, 3)))
 
 
+@pytest.mark.parametrize(("room", "array"), ROOMS)
+def test_prefix_mask_by_hand(room, array):
+    same(
+        room.prefix_mask(array(np.array([3, 0, 4])), 4),
+        [
+            [[[1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 1, 1]]],
+            np.tri(4)[None],
+            np.ones((1, 4, 4)),
+        ],
+    )
+
+
+@pytest.mark.parametrize(("room", "array"), ROOMS)
+def test_a_model_reads_a_prefix_both_ways_and_nothing_ahead_of_it(room, array):
+    config = TransformerConfig(
+        11, d_model=8, n_heads=2, d_ff=12, n_layers=2, dropout=0.0, causal=False
+    )
+    model = room.DecoderOnly(config).eval()
+    ids = np.array([[1, 2, 3, 4, 5, 6, 7]])
+    mask = room.prefix_mask(array(np.array([3])), 7)
+
+    def moved(word):
+        other = ids.copy()
+        other[0, word] = 9
+        change = model(array(other), mask=mask) - model(array(ids), mask=mask)
+        return [bool(row.any()) for row in change[0]]
+
+    assert moved(1) == [True] * 7
+    assert moved(4) == [False] * 4 + [True] * 3
+
+
 def float_ids(room, array):
     room.padding_mask(array(IDS.astype(np.float32)), PAD)
 
@@ -90,6 +122,18 @@ def masks_of_two_lengths(room, array):
     room.combine_masks(room.padding_mask(array(IDS), PAD), room.causal_mask(4))
 
 
+def a_prefix_longer_than_the_text(room, array):
+    room.prefix_mask(array(np.array([2, 6])), 5)
+
+
+def one_prefix(room, array):
+    room.prefix_mask(array(np.array(3)), 5)
+
+
+def half_a_token(room, array):
+    room.prefix_mask(array(np.array([2])), 2.5)
+
+
 REFUSED = {
     float_ids: "padding_mask: ids must be an integer array, got float32: pass token ids",
     one_sentence: "padding_mask: ids must be (B, S), got (5,): "
@@ -97,6 +141,9 @@ REFUSED = {
     more_queries: "causal_mask: T must be at most S = 3, got 5: "
     "the queries are the last T of the S positions",
     half_a_query: "causal_mask: T and S must be counts, got 2.5 and 2.5: pass len(tokens)",
+    a_prefix_longer_than_the_text: "prefix_mask: lengths[1] must lie in [0, T] = [0, 5], got 6",
+    one_prefix: "prefix_mask: lengths must be (B,), got ()",
+    half_a_token: "prefix_mask: T must be a whole number of at least 0, got 2.5",
     a_mask_of_numbers: "combine_masks: mask 2 must be a bool array, got float64: "
     "True = may attend: pass 0 and -inf as bias=, or as mask == 0, and 0 and 1 as mask == 1",
     masks_of_two_lengths: "combine_masks: masks must broadcast to (B, H, T, S), "

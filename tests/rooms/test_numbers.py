@@ -126,6 +126,7 @@ WHOLE = {
     "beam_search: beam_size": (2, lambda r, to, n: searched("beam_search", r, to, beam_size=n)),
     "padding_mask: pad_id": (1, lambda r, to, n: r.padding_mask(to(TARGETS[None]), n)),
     "causal_mask: T and S": (3, lambda r, to, n: r.causal_mask(n)),
+    "prefix_mask: T": (3, lambda r, to, n: r.prefix_mask(to(np.array([1])), n)),
     "softmax: axis": (1, lambda r, to, n: r.softmax(to(X), n)),
     "global_mask: positions": (2, lambda r, to, n: r.global_mask(5, [n])),
 }  # fmt: skip

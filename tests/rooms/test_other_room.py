@@ -60,6 +60,7 @@ CALLS = {
     ),
     "merge_heads": lambda r, to: r.merge_heads(to(HEADS)),
     "padding_mask": lambda r, to: r.padding_mask(to(IDS), 0),
+    "prefix_mask": lambda r, to: r.prefix_mask(to(IDS[0]), 5),
     "performer_attention": lambda r, to: r.performer_attention(*map(to, (Q, K, V, np.eye(7)))),
     "relu": lambda r, to: r.relu(to(X)),
     "rms_norm": lambda r, to: r.rms_norm(to(X), to(ONES)),

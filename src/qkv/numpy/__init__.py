@@ -69,6 +69,7 @@ from qkv.numpy.masks import (
     causal_mask,
     combine_masks,
     padding_mask,
+    prefix_mask,
 )
 from qkv.numpy.multi_head import (
     KeyValueCache,
@@ -165,6 +166,7 @@ __all__ = [
     "orthogonal_random_features",
     "padding_mask",
     "performer_attention",
+    "prefix_mask",
     "relu",
     "relu_backward",
     "rms_norm",

@@ -1,12 +1,12 @@
-"""Attention masks: padding, causal and combined ones, boolean, True = may attend."""
+"""Attention masks: padding, causal, prefix and combined ones, boolean, True = may attend."""
 
 import numpy as np
 
 from qkv.numpy.array_types import Bools, Ints
 from qkv.numpy.checks import check_masks, check_shapes
-from qkv.shapes.attention import check_causal, check_pad_id
+from qkv.shapes.attention import check_causal, check_pad_id, check_prefix
 
-__all__ = ["causal_mask", "combine_masks", "padding_mask"]
+__all__ = ["causal_mask", "combine_masks", "padding_mask", "prefix_mask"]
 
 
 def padding_mask(ids: Ints, pad_id: int) -> Bools:
@@ -44,6 +44,24 @@ def causal_mask(T: int, S: int | None = None) -> Bools:
     query = np.arange(S - T, S)[:, None]  # (T, 1)
     key = np.arange(S)[None, :]  # (1, S)
     return (key <= query)[None, None]  # (1, 1, T, S)
+
+
+def prefix_mask(lengths: Ints, T: int) -> Bools:
+    """Prefix mask: the tokens of a prefix attend to one another, and what follows is causal.
+
+    Args:
+        lengths: (B,) number of tokens in the prefix of each sentence, each in [0, T].
+        T: number of tokens, each of them a query and a key.
+    Returns:
+        (B, 1, T, T), True on and below the diagonal, and in the first `lengths` columns.
+    Raises:
+        ValueError: lengths are no integers, are not (B,), or do not lie in [0, T].
+    Source: Raffel et al. 2020, section 3.2.1.
+    """
+    check_shapes("prefix_mask", lengths=(lengths, "int B"))
+    check_prefix("prefix_mask", lengths, T)
+    in_prefix: Bools = np.arange(T) < lengths[:, None]  # (B, T)
+    return causal_mask(T) | in_prefix[:, None, None, :]  # (B, 1, T, T)
 
 
 def combine_masks(*masks: Bools | None) -> Bools | None:

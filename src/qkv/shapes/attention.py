@@ -7,7 +7,7 @@ from qkv.shapes.checker import ShapeChecker
 from qkv.shapes.formatting import format_shape, format_value
 from qkv.shapes.scalars import as_int
 from qkv.shapes.specs import broadcast_shapes
-from qkv.shapes.values import check_at_most, check_range
+from qkv.shapes.values import check_at_most, check_count, check_range
 
 
 def check_attention(
@@ -53,6 +53,14 @@ def check_causal(call: str, T: int, S: int) -> None:
         came = f"{format_value(T)} and {format_value(S)}"
         raise ValueError(f"{call}: T and S must be counts, got {came}: pass len(tokens)")
     check_at_most(call, "T", T, "S", S, "the queries are the last T of the S positions")
+
+
+def check_prefix(call: str, lengths: Any, T: int) -> None:
+    """Refuse a T that is no count, and prefixes that are shorter than nothing or longer than T."""
+    check_count(call, 0, T=T)
+    for i, length in enumerate(lengths.tolist()):
+        if not 0 <= length <= T:
+            raise ValueError(f"{call}: lengths[{i}] must lie in [0, T] = [0, {T}], got {length}")
 
 
 def check_pad_id(call: str, pad_id: int) -> None:

@@ -56,6 +56,7 @@ from qkv.torch.masks import (
     causal_mask,
     combine_masks,
     padding_mask,
+    prefix_mask,
 )
 from qkv.torch.multi_head import (
     KeyValueCache,
@@ -141,6 +142,7 @@ __all__ = [
     "orthogonal_random_features",
     "padding_mask",
     "performer_attention",
+    "prefix_mask",
     "relu",
     "rms_norm",
     "rotary",

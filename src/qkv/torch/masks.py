@@ -1,12 +1,12 @@
-"""Attention masks: padding, causal and combined ones, boolean, True = may attend."""
+"""Attention masks: padding, causal, prefix and combined ones, boolean, True = may attend."""
 
 import torch
 from torch import Tensor
 
-from qkv.shapes.attention import check_causal, check_pad_id
+from qkv.shapes.attention import check_causal, check_pad_id, check_prefix
 from qkv.torch.checks import check_masks, check_shapes
 
-__all__ = ["causal_mask", "combine_masks", "padding_mask"]
+__all__ = ["causal_mask", "combine_masks", "padding_mask", "prefix_mask"]
 
 
 def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
@@ -47,6 +47,24 @@ def causal_mask(
     query = torch.arange(S - T, S, device=device)[:, None]  # (T, 1)
     key = torch.arange(S, device=device)[None, :]  # (1, S)
     return (key <= query)[None, None]  # (1, 1, T, S)
+
+
+def prefix_mask(lengths: Tensor, T: int) -> Tensor:
+    """Prefix mask: the tokens of a prefix attend to one another, and what follows is causal.
+
+    Args:
+        lengths: (B,) number of tokens in the prefix of each sentence, each in [0, T].
+        T: number of tokens, each of them a query and a key.
+    Returns:
+        (B, 1, T, T), True on and below the diagonal, and in the first `lengths` columns.
+    Raises:
+        ValueError: lengths are no integers, are not (B,), or do not lie in [0, T].
+    Source: Raffel et al. 2020, section 3.2.1.
+    """
+    check_shapes("prefix_mask", lengths=(lengths, "int B"))
+    check_prefix("prefix_mask", lengths, T)
+    in_prefix = torch.arange(T, device=lengths.device) < lengths[:, None]  # (B, T)
+    return causal_mask(T, device=lengths.device) | in_prefix[:, None, None, :]  # (B, 1, T, T)
 
 
 def combine_masks(*masks: Tensor | None) -> Tensor | None:
