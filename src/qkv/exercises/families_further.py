@@ -1,0 +1,69 @@
+"""The exercises of the chapter on families that stand behind its core."""
+
+from __future__ import annotations
+
+from qkv.exercises.checks import WrongAnswer, as_function, as_number, exercise, reject
+
+__all__ = ["blocks_of_guesses", "fill_in_the_middle"]
+
+WORDS = ["The", "cat", "drinks", "the", "cold", "milk"]
+
+
+@exercise("families-5")
+def fill_in_the_middle(answer: object) -> str:
+    """`f(words, start, stop)`: <pre> prefix <suf> suffix <mid> middle <eos>."""
+    function = as_function(answer)
+    for start, stop in ((2, 3), (1, 4), (0, 2), (4, 6)):
+        before, middle, after = WORDS[:start], WORDS[start:stop], WORDS[stop:]
+        right = ["<pre>", *before, "<suf>", *after, "<mid>", *middle, "<eos>"]
+        got = list(function(list(WORDS), start, stop))
+        if got == right:
+            continue
+        mistakes = (
+            (
+                ["<pre>", *before, "<mid>", *middle, "<suf>", *after, "<eos>"],
+                "The middle still stands before the words to its right.",
+                "A causal model writes the middle last. What has to stand before it?",
+            ),
+            (right[:-1], "It never ends.", "How does the model know that the gap is filled?"),
+            (
+                ["<pre>", *before, "<suf>", *after, "<mid>", *WORDS[start : stop + 1], "<eos>"],
+                "The middle is one word too long.",
+                "In Python words[start:stop] leaves out words[stop].",
+            ),
+            (
+                [*before, *after, *middle, "<eos>"],
+                "The three marks are missing.",
+                "Without marks, nobody sees where the gap is.",
+            ),
+        )
+        for wrong, mistake, hint in mistakes:
+            reject(got == wrong, mistake, hint)
+        raise WrongAnswer(
+            f"For words[{start}:{stop}] it gives {' '.join(map(str, got))}.",
+            "Three marks, three pieces, and the end; the piece that is asked stands last.",
+        )
+    return "right. A causal mask lets the middle see both sides, because both stand before it."
+
+
+@exercise("families-6")
+def blocks_of_guesses(answer: object) -> str:
+    """Large model runs for 12 tokens, with drafts of 3, of which 2 are accepted each time: 4."""
+    number = as_number(answer)
+    reject(
+        number == 12,
+        "That is one run for each token.",
+        "How many tokens does one run of the large model confirm or correct here?",
+    )
+    reject(
+        number == 6,
+        "Each run gives more than the two accepted tokens.",
+        "The run that refuses the third guess also knows the right token in its place.",
+    )
+    reject(
+        number == 36,
+        "Those are not runs of the large model.",
+        "The small model writes the guesses; the large one reads all three at once.",
+    )
+    reject(number != 4, "Not this number.", "Count the new tokens after one run, then divide.")
+    return "right: 2 accepted and 1 corrected token a run, 12 / 3 = 4 runs."

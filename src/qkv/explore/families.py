@@ -1,0 +1,66 @@
+"""Explorer of the chapter on families: mask and questions of GPT, BERT and a prefix model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import qkv.numpy as qn
+from qkv.explore.framework.panels import Heatmap, Panels, Table
+
+Array = np.ndarray[Any, Any]
+
+FAMILIES = ("GPT: causal", "BERT: full", "T5: prefix")
+SENTENCES = ("The cat drinks the milk", "The farmer opens the door", "I study AI very hard")
+GAP = "[MASK]"
+HEADER = ("row", "reads", "predicts", "sees", "in the loss")
+
+
+def masks(*, family: str, prefix: int, sentence: str) -> Panels:
+    """Who sees whom in a sentence, and which rows are asked for a token.
+
+    Args:
+        family: one of FAMILIES.
+        prefix: how many tokens are given, <sos> among them. A GPT does not care; in a BERT the
+            next token is masked; in a prefix model these tokens see one another.
+        sentence: five words.
+    """
+    words = sentence.split()
+    reads = ["<sos>", *words]
+    n = len(reads)
+    predicts = [*words, "<eos>"]
+    allowed = np.ones((n, n), dtype=bool)
+    asked = np.ones(n, dtype=bool)
+    if family == FAMILIES[0]:
+        allowed = qn.causal_mask(n)[0, 0]
+    elif family == FAMILIES[1]:
+        predicts = list(reads)
+        reads[prefix] = GAP
+        asked = np.arange(n) == prefix
+    else:
+        allowed = qn.prefix_mask(np.array([prefix]), n)[0, 0]
+        asked = np.arange(n) >= prefix - 1
+    return {
+        "question": _question(family, prefix, [*words, "<eos>"], reads),
+        "mask": Heatmap(allowed, reads, reads, colours="mask"),
+        "rows": Table(HEADER, _rows(reads, predicts, allowed, asked)),
+        "answers": f"{asked.sum()} of {n}",
+    }
+
+
+def _question(family: str, prefix: int, words: list[str], reads: list[str]) -> str:
+    """What is predicted, and from what, for the first token that is not given."""
+    answer = words[prefix - 1]
+    seen = reads if family == FAMILIES[1] else reads[:prefix]
+    return f"{answer} from: {' '.join(seen)}"
+
+
+def _rows(
+    reads: list[str], predicts: list[str], allowed: Array, asked: Array
+) -> list[tuple[str, str, str, str, str]]:
+    rows = zip(reads, predicts, allowed.sum(axis=1), asked, strict=True)
+    return [
+        (str(i), token, answer if counts else "–", f"{seen} keys", "yes" if counts else "no")
+        for i, (token, answer, seen, counts) in enumerate(rows)
+    ]
