@@ -14,7 +14,7 @@ Array = np.ndarray[Any, Any]
 FAMILIES = ("GPT: causal", "BERT: full", "T5: prefix")
 SENTENCES = ("The cat drinks the milk", "The farmer opens the door", "I study AI very hard")
 GAP = "[MASK]"
-HEADER = ("row", "reads", "predicts", "sees", "in the loss")
+HEADER = ("row", "reads", "predicts", "sees", "asked")
 
 
 def masks(*, family: str, prefix: int, sentence: str) -> Panels:
@@ -61,6 +61,6 @@ def _rows(
 ) -> list[tuple[str, str, str, str, str]]:
     rows = zip(reads, predicts, allowed.sum(axis=1), asked, strict=True)
     return [
-        (str(i), token, answer if counts else "–", f"{seen} keys", "yes" if counts else "no")
+        (str(i), token, answer if counts else "–", str(seen), "yes" if counts else "no")
         for i, (token, answer, seen, counts) in enumerate(rows)
     ]
