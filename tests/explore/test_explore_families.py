@@ -25,8 +25,8 @@ def rows_of(family, prefix, sentence=SENTENCES[0]):
 def test_no_row_that_is_asked_sees_its_answer(family, prefix, sentence):
     """The answer stands one place to the right, or has been replaced by [MASK]."""
     allowed = allowed_of(family, prefix, sentence)
-    reads = [token for _, token, *_ in rows_of(family, prefix, sentence)]
-    for i, (_, token, answer, _, counts) in enumerate(rows_of(family, prefix, sentence)):
+    reads = [token for token, *_ in rows_of(family, prefix, sentence)]
+    for i, (token, answer, _, counts) in enumerate(rows_of(family, prefix, sentence)):
         assert (answer == "–") == (counts == "no")
         if counts == "no":
             continue

@@ -14,7 +14,7 @@ Array = np.ndarray[Any, Any]
 FAMILIES = ("GPT: causal", "BERT: full", "T5: prefix")
 SENTENCES = ("The cat drinks the milk", "The farmer opens the door", "I study AI very hard")
 GAP = "[MASK]"
-HEADER = ("row", "reads", "predicts", "sees", "asked")
+HEADER = ("reads", "predicts", "sees", "asked")
 
 
 def masks(*, family: str, prefix: int, sentence: str) -> Panels:
@@ -58,9 +58,9 @@ def _question(family: str, prefix: int, words: list[str], reads: list[str]) -> s
 
 def _rows(
     reads: list[str], predicts: list[str], allowed: Array, asked: Array
-) -> list[tuple[str, str, str, str, str]]:
+) -> list[tuple[str, str, str, str]]:
     rows = zip(reads, predicts, allowed.sum(axis=1), asked, strict=True)
     return [
-        (str(i), token, answer if counts else "–", str(seen), "yes" if counts else "no")
-        for i, (token, answer, seen, counts) in enumerate(rows)
+        (token, answer if counts else "–", str(seen), "yes" if counts else "no")
+        for token, answer, seen, counts in rows
     ]
