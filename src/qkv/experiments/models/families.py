@@ -1,4 +1,4 @@
-"""One corpus, one body, five ways to ask: what the models of `families_masks` learn from.
+"""One corpus, one body, six ways to ask: what the models of `families_masks` learn from.
 
 The corpus is 905 sentences of the grammar such as *the cat drinks the milk*, of which 90 are held
 out. Source of the ways to ask: Radford et al. 2018; Devlin et al. 2019; Raffel et al. 2020.
@@ -19,6 +19,7 @@ from qkv.corpus import sentences
 __all__ = [
     "ASKS",
     "COLON",
+    "EOS",
     "FILL",
     "KOREAN",
     "MASK",
@@ -30,6 +31,7 @@ __all__ = [
     "corpus",
     "gpt",
     "infill",
+    "mixed",
     "split",
     "t5",
     "train",
@@ -122,6 +124,16 @@ def any_gaps(english: Array, korean: Array, rng: np.random.Generator) -> tuple[A
     return _masked(english, ranks < rng.integers(1, 6, n)[:, None])
 
 
+def mixed(english: Array, korean: Array, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+    """As `bert`, but of the masked words 10 % become random words, and 10 % stay."""
+    ids, answers, mask = bert(english, korean, rng)
+    row, place = np.nonzero(answers)
+    chance, any_word = rng.random(len(row)), rng.integers(len(MARKS), len(corpus()[0]), len(row))
+    kept = np.where(chance < 0.9, any_word, answers[row, place])
+    ids[row, place] = np.where(chance < 0.8, MASK, kept)
+    return ids, answers, mask
+
+
 def t5(english: Array, korean: Array, rng: np.random.Generator) -> tuple[Array, Array, Array]:
     """Two tasks as text, to fill a gap and to translate; the seven given tokens see each other."""
     ids, answers = _as_text(english, korean, rng, 0.6)
@@ -134,7 +146,14 @@ def infill(english: Array, korean: Array, rng: np.random.Generator) -> tuple[Arr
     return ids, answers, qn.causal_mask(10)
 
 
-ASKS: dict[str, Ask] = {"gpt": gpt, "bert": bert, "t5": t5, "infill": infill, "any_gaps": any_gaps}
+ASKS: dict[str, Ask] = {
+    "gpt": gpt,
+    "bert": bert,
+    "t5": t5,
+    "infill": infill,
+    "any_gaps": any_gaps,
+    "mixed": mixed,
+}
 
 
 def _masked(english: Array, gaps: Array) -> tuple[Array, Array, Array]:
