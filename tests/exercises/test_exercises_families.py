@@ -6,6 +6,8 @@ import numpy as np
 
 from tests.helpers.exercises import ExerciseAnswers
 
+P = np.array([0.9, 0.1, 0.2, 0.1, 0.3, 0.5, 0.5, 0.25, 0.125, 1.0])
+
 
 def labels(first=0, skip_padding=True, ignored=-100, shift=1):
     """Answers of a prefix model; `first` moves the first row that is asked."""
@@ -46,9 +48,15 @@ def too_long(words, start, stop):
     return ["<pre>", *words[:start], "<suf>", *words[stop:], "<mid>", *middle, "<eos>"]
 
 
+def by_words(words, start, stop):
+    before, middle = words[:start], words[start:stop]
+    after = [word for word in words if word not in before + middle]
+    return ["<pre>", *before, "<suf>", *after, "<mid>", *middle, "<eos>"]
+
+
 class TestAnswers(ExerciseAnswers):
     right: ClassVar = {
-        "families-1": [3 / 8, 1 / 8, 4 / 8, 0, 0],
+        "families-1": 1.5 * np.log(2),
         "families-2": ([0, 1, 2, 3, 4, 5, 6], [5, 6]),
         "families-3": "BD",
         "families-4": labels(),
@@ -56,19 +64,23 @@ class TestAnswers(ExerciseAnswers):
         "families-6": 4,
     }
     also_right: ClassVar = {
-        "two decimals": ("families-1", (0.38, 0.13, 0.5, 0, 0)),
+        "two decimals": ("families-1", 1.04),
+        "labels of 32 bits": ("families-4", lambda *a: labels()(*a).astype(np.int32)),
         "sets": ("families-2", (set(range(7)), {6, 5})),
         "a list of letters": ("families-3", ["d", "b"]),
         "a tuple of words": ("families-5", lambda *a: tuple(middle_last(*a))),
     }
     wrong: ClassVar = {
         "families-1": {
-            "causal": [0.75, 0.25, 0, 0, 0],
-            "full": [3 / 16, 1 / 16, 4 / 16, 2 / 16, 6 / 16],
-            "not itself": [3 / 7, 0, 4 / 7, 0, 0],
-            "four given": [0.3, 0.1, 0.4, 0.2, 0],
-            "not divided again": [3 / 16, 1 / 16, 4 / 16, 0, 0],
-            "something else": [0.2, 0.2, 0.2, 0.2, 0.2],
+            "all rows": -np.log(P).mean(),
+            "without the first": -np.log(P[7:]).mean(),
+            "one row too many": -np.log(P[5:]).mean(),
+            "without the end": -np.log(P[6:9]).mean(),
+            "the sum": -np.log(P[6:]).sum(),
+            "bits": 1.5,
+            "log of the mean": -np.log(P[6:].mean()),
+            "negative": np.log(P[6:]).mean(),
+            "something else": 2,
         },
         "families-2": {
             "causal": ([2, 3, 4, 5, 6], [5, 6]),
@@ -90,6 +102,7 @@ class TestAnswers(ExerciseAnswers):
             "padding as the mark": labels(ignored=None),
             "a row is missing": too_short,
             "two to the right": labels(shift=2),
+            "floats": lambda *a: labels()(*a).astype(float),
         },
         "families-5": {
             "middle in place": middle_in_place,
@@ -97,6 +110,8 @@ class TestAnswers(ExerciseAnswers):
             "too long": too_long,
             "no marks": lambda w, i, j: [*w[:i], *w[j:], *w[i:j], "<eos>"],
             "as it was": lambda w, i, j: w,
+            "by words": by_words,
+            "no empty gap": lambda *a: middle_last(*a) if a[1] < a[2] else a[0],
         },
         "families-6": {
             "one a token": 12,

@@ -6,8 +6,8 @@ import numpy as np
 
 from qkv.exercises.checks import (
     WrongAnswer,
-    as_array,
     as_function,
+    as_number,
     exercise,
     is_close,
     reject,
@@ -20,51 +20,56 @@ __all__ = [
     "blocks_of_guesses",
     "evidence",
     "fill_in_the_middle",
+    "loss_of_a_text",
     "prefix_labels",
-    "prefix_row",
     "rows_that_move",
 ]
 
 
 @exercise("families-1")
-def prefix_row(answer: object) -> str:
-    """Row 1 of a prefix mask of 3 over exponentials 3, 1, 4, 2, 6."""
-    row = as_array(answer, shape=(5,))
+def loss_of_a_text(answer: object) -> str:
+    """The loss of one translation: p of rows 6 to 9 is 1/2, 1/4, 1/8, 1; the mean of −log p."""
+    number = as_number(answer)
+    p = np.array([0.9, 0.1, 0.2, 0.1, 0.3, 0.5, 0.5, 0.25, 0.125, 1.0])
+    loss, asked = -np.log(p), p[6:]
     reject_each(
-        row,
+        number,
+        (loss.mean(), "That is the mean over all ten rows.", "Which tokens are given, not asked?"),
         (
-            [3 / 4, 1 / 4, 0, 0, 0],
-            "That is the row of a causal mask.",
-            "The query stands inside the prefix. Which of its keys come later, and are allowed?",
+            loss[7:].mean(),
+            "The first answer is missing.",
+            "Which row predicts the first word of the translation?",
         ),
         (
-            [3 / 16, 1 / 16, 4 / 16, 2 / 16, 6 / 16],
-            "That is the row without a mask.",
-            "Are the words behind the prefix allowed for a word of the prefix?",
+            loss[5:].mean(),
+            "One row too many.",
+            "The colon is given, so the row before it is not asked.",
         ),
         (
-            [3 / 7, 0, 4 / 7, 0, 0],
-            "The word does not see itself.",
-            "Look at the diagonal of the mask.",
+            loss[6:9].mean(),
+            "The last row is missing.",
+            "A row that predicts the end is asked too, even if it costs nothing.",
+        ),
+        (loss[6:].sum(), "That is a sum.", "The loss is a mean over the rows that are asked."),
+        (
+            -np.log2(asked).mean(),
+            "That is in bits.",
+            "The formula has the natural logarithm: −log (1/2) = 0.69.",
         ),
         (
-            [3 / 10, 1 / 10, 4 / 10, 2 / 10, 0],
-            "One key too many.",
-            "Count the words of the prefix again, the first one included.",
+            -np.log(asked.mean()),
+            "The mean of p comes too early.",
+            "First −log p of each row, then the mean.",
         ),
-        (
-            [3 / 16, 1 / 16, 4 / 16, 0, 0],
-            "These weights do not sum to 1.",
-            "By what do you divide after the blocked words are crossed out?",
-        ),
+        (-loss[6:].mean(), "A loss is not negative here.", "The logarithm of p < 1 is negative."),
         tolerance=TOLERANCE,
     )
     reject(
-        not is_close(row, [3 / 8, 1 / 8, 4 / 8, 0, 0], TOLERANCE),
-        "Not these weights.",
-        "Write down row 1 of the mask first: five zeros and ones.",
+        not is_close(number, 1.5 * np.log(2), TOLERANCE),
+        "Not this loss.",
+        "Write down the rows that are asked, then −log p of each: a multiple of log 2.",
     )
-    return "right: 3, 1 and 4 are left, divided by 8."
+    return "right: rows 6 to 9, (1 + 2 + 3 + 0) · log 2 / 4 = 1.04."
 
 
 @exercise("families-2")
@@ -115,18 +120,18 @@ def evidence(answer: object) -> str:
     letters = as_letters(answer, "ABCDE")
     reject(
         "A" in letters,
-        "A does not show it.",
+        "A number that you chose shows nothing.",
         "How often would a guess from the left side be right here, by the best possible rule?",
     )
     reject(
         "C" in letters,
-        "C says how the model was trained to answer, not what it reads.",
+        "One of these says how the model was trained, not what it reads.",
         "Could a model with a causal mask be trained on masked words as well?",
     )
     reject(
         "E" in letters,
-        "E holds for a causal model too.",
-        "On which side of the gap is the word that was replaced?",
+        "One of these holds for a causal model too.",
+        "For each replaced word: on which side of the gap does it stand?",
     )
     reject(
         "B" not in letters,
@@ -146,13 +151,18 @@ def prefix_labels(answer: object) -> str:
     """`f(ids, prefix, pad_id)`: the answer of each row, −100 where the row is not asked."""
     function = as_function(answer)
     ids = np.array([[3, 8, 5, 9, 4, 2, 0, 0], [7, 6, 5, 4, 8, 9, 3, 2], [5, 5, 1, 6, 6, 2, 0, 0]])
-    for prefix, pad_id in ((4, 0), (2, 0), (3, 9)):
+    for prefix, pad_id in ((4, 0), (2, 0), (3, 9), (1, 0)):
         right = _labels(ids, prefix, pad_id)
         got = np.asarray(function(ids.copy(), prefix, pad_id))
         reject(
             got.shape != ids.shape,
             f"For ids of shape {ids.shape} the shape is {got.shape}.",
             "One answer for each row, the last one included: what comes after the last token?",
+        )
+        reject(
+            got.dtype.kind not in "iu",
+            f"The answers are {got.dtype} numbers.",
+            "Answers are ids, and cross-entropy takes whole numbers. Which entry made them others?",
         )
         if np.array_equal(got, right):
             continue

@@ -7,16 +7,18 @@ from qkv.exercises.checks import WrongAnswer, as_function, as_number, exercise, 
 __all__ = ["blocks_of_guesses", "fill_in_the_middle"]
 
 WORDS = ["The", "cat", "drinks", "the", "cold", "milk"]
+GAPS = ((2, 3), (1, 4), (0, 2), (4, 6), (3, 3))  # the last one is empty
+TWICE = ["the", "cat", "sees", "the", "dog", "sees", "the", "cat"]
 
 
 @exercise("families-5")
 def fill_in_the_middle(answer: object) -> str:
     """`f(words, start, stop)`: <pre> prefix <suf> suffix <mid> middle <eos>."""
     function = as_function(answer)
-    for start, stop in ((2, 3), (1, 4), (0, 2), (4, 6)):
-        before, middle, after = WORDS[:start], WORDS[start:stop], WORDS[stop:]
+    for words, start, stop in (*((WORDS, *gap) for gap in GAPS), (TWICE, 3, 5), (TWICE, 6, 7)):
+        before, middle, after = words[:start], words[start:stop], words[stop:]
         right = ["<pre>", *before, "<suf>", *after, "<mid>", *middle, "<eos>"]
-        got = list(function(list(WORDS), start, stop))
+        got = list(function(list(words), start, stop))
         if got == right:
             continue
         mistakes = (
@@ -27,7 +29,7 @@ def fill_in_the_middle(answer: object) -> str:
             ),
             (right[:-1], "It never ends.", "How does the model know that the gap is filled?"),
             (
-                ["<pre>", *before, "<suf>", *after, "<mid>", *WORDS[start : stop + 1], "<eos>"],
+                ["<pre>", *before, "<suf>", *after, "<mid>", *words[start : stop + 1], "<eos>"],
                 "The middle is one word too long.",
                 "In Python words[start:stop] leaves out words[stop].",
             ),
@@ -39,6 +41,16 @@ def fill_in_the_middle(answer: object) -> str:
         )
         for wrong, mistake, hint in mistakes:
             reject(got == wrong, mistake, hint)
+        reject(
+            words is TWICE,
+            "A word that stands in the list twice is taken for the same place.",
+            "Cut the list by positions, not by the words that stand there.",
+        )
+        reject(
+            start == stop,
+            "It goes wrong when the gap is empty.",
+            "What is words[3:3]? The marks stay.",
+        )
         raise WrongAnswer(
             f"For words[{start}:{stop}] it gives {' '.join(map(str, got))}.",
             "Three marks, three pieces, and the end; the piece that is asked stands last.",

@@ -72,7 +72,7 @@ def check(figures: Figures) -> None:
     for shares in (short, long):
         assert min(shares["gpt writes"]) > 0.7
         assert max(shares["fill_at_once"]) < 0.25
-    assert min(long["fill_one_by_one"]) > 0.6 > max(short["fill_one_by_one"])
+    assert min(long["fill_one_by_one"]) > max(short["fill_one_by_one"])
     assert min(long["infill fills"]) > 0.85
 
 
