@@ -9,6 +9,8 @@ from itertools import zip_longest
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from qkv.corpus import Pair, sentences, split_by_combination
 from qkv.corpus.clause import render
 from qkv.experiments.stored import run_and_store
@@ -130,6 +132,18 @@ def turned_to(
     }
 
 
+def weight_on_noun_meant(
+    translator: Translator, pairs: Sequence[Pair]
+) -> dict[str, list[list[float]]]:
+    """By what *it* means: the mean weight (layers, H) from *it* to that noun in the encoder."""
+    found: dict[str, list[Any]] = {}
+    for pair in pairs:
+        it, meant, _ = places(pair)
+        maps = translator.attention(" ".join(pair.source)).stack("encoder")  # (layers, H, S, S)
+        found.setdefault(str(pair.features.reason_of), []).append(maps[:, :, it, meant])
+    return {role: np.mean(rows, axis=0).round(2).tolist() for role, rows in found.items()}
+
+
 def _shares(rows: Sequence[tuple[bool, bool]]) -> list[float]:
     return [round(sum(column) / len(rows), 3) for column in zip(*rows, strict=True)]
 
@@ -176,6 +190,7 @@ def measure(small: bool = False) -> dict[str, Any]:
         "removed": removed(translator, (pronouns, others)),
         "off together": off_together(translator, (pronouns, others)),
         "turned": [turned_to(translator, pronouns, heads, to) for heads, to in TURNED],
+        "weight on noun meant": weight_on_noun_meant(translator, pronouns),
         "by position": _rounded(positional_accuracy(held_back)),
         "by step": alignment_by_step(held_back),
     }
@@ -197,6 +212,9 @@ def check(figures: dict[str, Any]) -> None:
     assert one["right"] > 0.6
     assert one["other"] < 0.25
     assert one["meaning"]["subject"][1] > 0.8 > one["meaning"]["place"][1]
+    # Where it is the subject, a head of layer 1 looks there already; where it is the place, none.
+    first = {role: max(layers[0]) for role, layers in figures["weight on noun meant"].items()}
+    assert first["subject"] > 0.9 > 0.1 > first["place"]
     # All heads together do: on the noun meant nearly all stay right, on other words few.
     assert turned[4, "noun meant"]["right"] > 0.85 > 0.6 > turned[4, "because"]["right"]
     assert turned[4, "other noun"]["right"] < 0.25
