@@ -31,4 +31,4 @@ def five_of_five(answer: object) -> str:
     reject(
         abs(got - 1 / 16) > 0.0026, "Not this number.", "Try two seeds first: list all outcomes."
     )
-    return "right: 2 · (1/2)⁵ = 0.0625. Five of five is weak evidence."
+    return "right: 2 · (1/2)⁵ = 0.0625. Of twelve such variations, 0.75 are expected by luck alone."
