@@ -45,19 +45,24 @@ def in_one_line(weights, alignment):
 
 
 class TestAnswers(ExerciseAnswers):
+    same_hint: ClassVar = frozenset(
+        {("results-3", "equal says nothing"), ("results-3", "one missing")}
+    )
     right: ClassVar = {
         "results-1": (5, 1.41),
         "results-2": [0, 0, 0.9, 0.1],
-        "results-3": "CD",
+        "results-3": "00-0+",
         "results-4": score,
         "results-5": 0.0625,
     }
     also_right: ClassVar = {
         "more digits": ("results-1", [5.0, np.sqrt(2)]),
         "an array": ("results-2", np.array([0, 0, 0.9, 0.1], np.float32)),
-        "a list": ("results-3", ["d", "c"]),
+        "a list": ("results-3", [0, "0", "\N{MINUS SIGN}", 0, "+"]),
         "a mean": ("results-4", in_one_line),
         "a fraction": ("results-5", 1 / 16),
+        "three digits": ("results-5", 0.063),
+        "two digits": ("results-5", 0.06),
     }
     wrong: ClassVar = {
         "results-1": {
@@ -81,11 +86,14 @@ class TestAnswers(ExerciseAnswers):
             "half": [0, 0.4, 0.5, 0.1],
         },
         "results-3": {
-            "looks": "ACD",
-            "off": "BCD",
-            "no picture": "CDE",
-            "equal missing": "D",
-            "turned missing": "C",
+            "off": "+0-0+",
+            "looks": "0+-0+",
+            "equal": "00+0+",
+            "equal says nothing": "0000+",
+            "another model": "00--+",
+            "the control is passed over": "00-00",
+            "letters": "CD",
+            "one missing": "00-0",
         },
         "results-4": {
             "a number": number,
@@ -102,7 +110,7 @@ class TestAnswers(ExerciseAnswers):
             "added": 0.1,
             "a fifth": 0.2,
             "a fifth, squared": 0.04,
-            "percent": 6.25,
+            "percent": 6.3,
             "other": 0.9,
         },
     }

@@ -12,7 +12,6 @@ from qkv.exercises.checks import (
     reject,
     reject_each,
 )
-from qkv.exercises.masks_helpers import as_letters
 from qkv.exercises.results_further import five_of_five
 
 __all__ = ["alignment_score", "evidence", "five_of_five", "off_and_equal", "same_output"]
@@ -100,34 +99,32 @@ def same_output(answer: object) -> str:
 
 @exercise("results-3")
 def evidence(answer: object) -> str:
-    """What speaks for "the translation needs the weights of this head": C and D."""
-    letters = as_letters(answer, "ABCDE")
-    reject(
-        "A" in letters,
-        "A says where the head looks.",
-        "Was anything changed in the model?",
+    """What speaks for (+) or against (-) "the translation needs the weights of this head"."""
+    signs = _as_signs(answer)
+    for n, right, finding, question in (
+        (1, "0", "1 takes away more than the weights.", "What else does a head write with?"),
+        (2, "0", "2 says where the head looks.", "Was anything changed in the model?"),
+        (3, "-", "3 changes the weights alone.", "What does the claim predict for equal weights?"),
+        (4, "0", "4 is about another model.", "What does a picture of one model say of another?"),
+        (5, "+", "5 has a control.", "Only which two words are exchanged differs. What follows?"),
+    ):
+        reject(signs[n - 1] != right, finding, question)
+    return (
+        "right: only 3 and 5 change the weights alone, and 5 also shows that a change can be safe."
     )
+
+
+def _as_signs(answer: object) -> str:
+    """Five of +, - and 0 from a string or a list, or `WrongAnswer`."""
+    parts = answer if isinstance(answer, str | list | tuple) else ()
+    signs = "".join(str(part).strip(" ,") for part in parts)
+    signs = signs.replace("\N{MINUS SIGN}", "-").replace("\N{EN DASH}", "-")
     reject(
-        "B" in letters,
-        "B takes away more than the weights.",
-        "What else does a head write with, apart from its weights?",
+        len(signs) != 5 or not set(signs) <= set("+-0"),
+        "Five signs were asked for.",
+        'Write one of + - 0 for each observation, in their order, such as "+-0+-".',
     )
-    reject(
-        "E" in letters,
-        "E shows that the picture is not needed in general.",
-        "That model has no such picture. How does it translate?",
-    )
-    reject(
-        "C" not in letters,
-        "One is missing.",
-        "In which observation are the values left, and the weights lose what they say?",
-    )
-    reject(
-        "D" not in letters,
-        "Another is missing.",
-        "In which observation do the weights say something else?",
-    )
-    return "right: in both, the weights alone are changed, and the translation suffers."
+    return signs
 
 
 @exercise("results-4")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qkv.exercises.checks import as_number, exercise, is_close, reject, reject_each
+from qkv.exercises.checks import as_number, exercise, reject, reject_each
 
 __all__ = ["five_of_five"]
 
@@ -24,9 +24,11 @@ def five_of_five(answer: object) -> str:
         (1 / 25, "Nothing here has the chance 1/5.", "What is the chance to win with one seed?"),
     )
     reject(
-        is_close(got, 6.25),
+        abs(got - 6.25) < 0.26,
         "In percent that would be right.",
         "Give the share: a number between 0 and 1.",
     )
-    reject(not is_close(got, 1 / 16), "Not this number.", "Try two seeds first: list all outcomes.")
-    return "right: 2 · (1/2)⁵ = 0.0625. Five of five is weak evidence."
+    reject(
+        abs(got - 1 / 16) > 0.0026, "Not this number.", "Try two seeds first: list all outcomes."
+    )
+    return "right: 2 · (1/2)⁵ = 0.0625. Of twelve such variations, 0.75 are expected by luck alone."

@@ -38,7 +38,7 @@ PARTS = {
     "decoder": ("decoder", 0, "decoder 0, self"),
     "cross": ("cross", 0, "decoder 0, cross"),
 }
-SHOWN = ("weight", "length of weight × value")
+SHOWN = ("weight", "share of what is added")
 
 
 def heads(*, sentence: str, part: str, show: str) -> Panels:
