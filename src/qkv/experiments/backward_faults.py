@@ -5,8 +5,7 @@ with each fault, by Adam and by SGD, from several seeds; for one seed data and s
 Figures: `steps`; `runs`, by optimizer and fault: `curve`, the mean loss over seeds at `steps`, and
 for each seed `end`, its last point, and `exact`, the share of new sequences that greedy decoding
 writes without an error. `longer`: `exact` of a few of them after more `steps`. `start`, by fault,
-before the first step of each seed: `cosine` of the whole gradient to the right one, and `ratio` of
-their lengths.
+before the first step: `cosine` of the gradient to the right one, and `ratio` of the lengths.
 """
 
 from __future__ import annotations
