@@ -134,6 +134,7 @@ class TestAnswers(ExerciseAnswers):
             "last row": checker(rows=slice(-1, None)),
             "along x": checker(along_x=True),
             "absolute": checker(absolute=True, tolerance=1e-5),
+            "ones, absolute": checker(ones=True, absolute=True, tolerance=1e-5),
             "shapes not compared": checker(shape=False),
             "NaN accepted": checker(accepts_nan=True),
             "too lax": checker(tolerance=1e-2),
