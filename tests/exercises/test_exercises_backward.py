@@ -10,7 +10,17 @@ from qkv.numpy import rms_norm_backward
 DW, DB = [[-1, 9], [3, 3]], [1, 3]
 
 
-def checker(h=1e-6, tolerance=1e-6, ones=False, one_row=False, forward=False):
+def checker(
+    h=1e-6,
+    tolerance=1e-6,
+    ones=False,
+    rows=slice(None),
+    along_x=False,
+    forward=False,
+    absolute=False,
+    shape=True,
+    accepts_nan=False,
+):
     """A check of a backward by finite differences; its arguments are the mistakes."""
 
     def agrees(f, backward, x):
@@ -18,11 +28,19 @@ def checker(h=1e-6, tolerance=1e-6, ones=False, one_row=False, forward=False):
         dY, u = rng.normal(size=f(x).shape), rng.normal(size=x.shape)
         if ones:
             dY = np.ones_like(dY)
-        if one_row:
-            u[1:] = 0
+        if along_x:
+            u = x
+        u = u * np.isin(np.arange(len(x)), np.arange(len(x))[rows]).reshape(-1, *[1] * (x.ndim - 1))
         down, steps = (x, 1) if forward else (x - h * u, 2)
         slope = ((f(x + h * u) - f(down)) * dY).sum() / (steps * h)
-        return abs(slope - (backward(dY, x) * u).sum()) < tolerance * (1 + abs(slope))
+        dx = backward(dY, x)
+        by_hand = (dx * u).sum()
+        size = 1 if absolute else max(abs(slope), abs(by_hand))
+        if shape and dx.shape != x.shape:
+            return False
+        if accepts_nan:
+            return not abs(slope - by_hand) > tolerance * size
+        return abs(slope - by_hand) <= tolerance * size
 
     return agrees
 
@@ -34,14 +52,15 @@ def each_entry(f, backward, x, h=1e-5):
         u = np.zeros_like(x)
         u[i] = h
         slope[i] = ((f(x + u) - f(x - u)) * dY).sum() / (2 * h)
-    return np.allclose(slope, backward(dY, x), atol=1e-5)
+    dx = backward(dY, x)
+    return dx.shape == x.shape and np.allclose(slope, dx, atol=1e-6 * np.abs(slope).max())
 
 
-def rms(mean=False, last=True, gain=True, average=False, total=False, sign=1):
+def rms(mean=False, last=True, gain=True, average=False, total=False, sign=1, eps=1e-5):
     """RMSNorm's backward; its arguments are the mistakes."""
 
     def backward(dy, x, gamma):
-        r = np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5)
+        r = np.sqrt((x * x).mean(-1, keepdims=True) + eps)
         x_hat, g = x / r, dy * gamma if gain else dy
         along = (g * x_hat).mean(-1, keepdims=True) * (x.shape[-1] if total else 1)
         dx = (g - sign * x_hat * along if last else g) / r
@@ -69,6 +88,11 @@ def first_copy(d, shape):
 
 
 class TestAnswers(ExerciseAnswers):
+    same_hint: ClassVar = {
+        ("backward-3", "last row"),
+        ("backward-4", "another ε"),
+        ("backward-5", "nearly"),
+    }
     right: ClassVar = {
         "backward-1": (DW, DB),
         "backward-2": "ACF",
@@ -82,7 +106,8 @@ class TestAnswers(ExerciseAnswers):
         "small letters": ("backward-2", ["f", "a", "c"]),
         "entry by entry": ("backward-3", each_entry),
         "the package": ("backward-4", rms_norm_backward),
-        "along the first axis": ("backward-5", np.array([1.0, 0, 0])),
+        "one more random direction": ("backward-5", np.array([-3.0, 0.5, 1])),
+        "a tolerance of 1e-4, as the text allows": ("backward-3", checker(tolerance=1e-4)),
     }
     wrong: ClassVar = {
         "backward-1": {
@@ -105,7 +130,13 @@ class TestAnswers(ExerciseAnswers):
         },
         "backward-3": {
             "ones": checker(ones=True),
-            "one row": checker(one_row=True),
+            "first row": checker(rows=slice(0, 1)),
+            "last row": checker(rows=slice(-1, None)),
+            "along x": checker(along_x=True),
+            "absolute": checker(absolute=True, tolerance=1e-5),
+            "ones, absolute": checker(ones=True, absolute=True, tolerance=1e-5),
+            "shapes not compared": checker(shape=False),
+            "NaN accepted": checker(accepts_nan=True),
             "too lax": checker(tolerance=1e-2),
             "one-sided": checker(forward=True, tolerance=1e-9),
             "an array": lambda f, backward, x: x > 0,
@@ -116,6 +147,8 @@ class TestAnswers(ExerciseAnswers):
             "no γ": rms(gain=False),
             "sign": rms(sign=-1),
             "a sum": rms(total=True),
+            "no ε": rms(eps=0),
+            "another ε": rms(eps=1e-6),
             "dγ averaged": rms(average=True),
             "dx alone": lambda dy, x, gamma: rms()(dy, x, gamma)[0],
         },
@@ -123,6 +156,8 @@ class TestAnswers(ExerciseAnswers):
             "zero": [0, 0, 0],
             "seen": [1, 2, 3],
             "slope 0": [-2, 1, 2],
+            "along one axis": [1, 0, 0],
+            "nearly": [1e7, 1, 1],
             "two numbers": [1, 2],
         },
         "backward-6": {

@@ -21,13 +21,14 @@ SHAPES = (
 
 @exercise("backward-5")
 def blind_direction(answer: object) -> str:
-    """A direction u ≠ 0 with u · (1, 2, 0) = u · (1, 0, 1), and neither of them 0."""
+    """A direction without a 0 in it, u · (1, 2, 0) = u · (1, 0, 1), and neither of them 0."""
     u = as_array(answer, (3,)).astype(float)
     reject(not np.isfinite(u).all(), "These are no finite numbers.", "Small whole numbers will do.")
-    reject(not u.any(), "In this direction nothing moves.", "At least one number must not be 0.")
+    reject(not u.any(), "In this direction nothing moves.", "None of the numbers may be 0.")
+    reject(not u.all(), "A number is 0.", "Move all three entries, as a random direction does.")
     right, wrong = float(u @ RIGHT), float(u @ WRONG)
     reject(
-        abs(right - wrong) > 1e-6 * np.abs(u).max(),
+        abs(right - wrong) > 1e-9 * np.abs(u[1:]).max(),
         f"Along u the right slope is {right:.3g}, and the wrong gradient gives {wrong:.3g}.",
         "The two gradients differ by (0, 2, −1). Which u does not see that difference?",
     )
@@ -36,7 +37,7 @@ def blind_direction(answer: object) -> str:
         "Both slopes are 0 there.",
         "Such a u exists, but a slope of 0 would make you suspicious. Change the first number.",
     )
-    return "right. A direction with random numbers hits such a u with probability 0."
+    return "right. Random numbers seldom come near such a u; a second direction settles it."
 
 
 @exercise("backward-6")

@@ -4,8 +4,8 @@ The model writes six digits in reverse. `measure` trains it with the right backw
 with each fault, by Adam and by SGD, from several seeds; for one seed data and start are the same.
 Figures: `steps`; `runs`, by optimizer and fault: `curve`, the mean loss over seeds at `steps`, and
 for each seed `end`, its last point, and `exact`, the share of new sequences that greedy decoding
-writes without an error. `start`, by fault, before the first step of each seed: `cosine` of the
-whole gradient to the right one, and `ratio` of their lengths.
+writes without an error. `longer`: `exact` of a few of them after more `steps`. `start`, by fault,
+before the first step: `cosine` of the gradient to the right one, and `ratio` of the lengths.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ Array = np.ndarray[Any, Any]
 SOS, EOS, V = 10, 11, 12  # the digits are 0 to 9
 LENGTH = 6
 RATES = {"Adam": 2e-3, "SGD": 0.1}
+STEPS, MORE_STEPS = 600, 3000
+LONGER = (("Adam", "no row sum"), ("Adam", "σ constant"), ("SGD", "no skip"))
 EVERY = 20  # steps that one point of a curve is the mean of
 HIGHEST = 10.0  # a loss above it, or none, is stored as this, and the run ends
 
@@ -183,20 +185,28 @@ def _at_start(fault: str, seed: int) -> tuple[float, float]:
     return float(right @ wrong / lengths[0] / lengths[1]), float(lengths[1] / lengths[0])
 
 
+def _train_each(fault: str, optimizer: str, seeds: int, steps: int) -> list[dict[str, Any]]:
+    with np.errstate(all="ignore"):  # some diverge
+        return [_train(fault, optimizer, seed, steps) for seed in range(seeds)]
+
+
 def measure(small: bool = False) -> dict[str, Any]:
     """Train with the right backward and with each fault, by both optimizers."""
-    seeds, steps = (1, 20) if small else (5, 600)
+    seeds, steps, more_steps = (1, 20, 40) if small else (5, STEPS, MORE_STEPS)
     figures: dict[str, Any] = {"steps": list(range(EVERY, steps + 1, EVERY)), "runs": {}}
     for optimizer in RATES:
         figures["runs"][optimizer] = {}
         for fault in ("none", *FAULTS):
-            with np.errstate(all="ignore"):  # some diverge
-                runs = [_train(fault, optimizer, seed, steps) for seed in range(seeds)]
+            runs = _train_each(fault, optimizer, seeds, steps)
             figures["runs"][optimizer][fault] = {
                 "curve": np.mean([run["curve"] for run in runs], 0).round(4).tolist(),
                 "end": [round(float(run["curve"][-1]), 4) for run in runs],
                 "exact": [round(run["exact"], 3) for run in runs],
             }
+    figures["longer"] = {"steps": more_steps, "exact": {name: {} for name in RATES}}
+    for optimizer, fault in LONGER:
+        runs = _train_each(fault, optimizer, min(seeds, 3), more_steps)
+        figures["longer"]["exact"][optimizer][fault] = [round(run["exact"], 3) for run in runs]
     figures["start"] = {}
     for fault in FAULTS:
         starts = [_at_start(fault, seed) for seed in range(seeds)]
@@ -225,6 +235,10 @@ def check(figures: dict[str, Any]) -> None:
     assert max(adam["no row sum"]["exact"] + sgd["no row sum"]["exact"]) == 0
     assert set(sgd["no row sum"]["end"]) == {HIGHEST}
     assert max(sgd["no skip"]["exact"]) <= 0.15
+    longer = figures["longer"]["exact"]
+    assert max(longer["Adam"]["no row sum"]) == 0
+    assert min(longer["Adam"]["σ constant"]) > 0.8
+    assert min(longer["SGD"]["no skip"]) > 0.9
     assert sum(exact < 0.5 for exact in sgd["ReLU open"]["exact"]) == 2
     early = np.subtract(adam["bias: mean"]["curve"], adam["none"]["curve"])[:8]
     assert np.abs(early).max() < 0.01  # 160 steps
