@@ -22,7 +22,7 @@ def core_minutes() -> dict[int, int]:
 
 
 def spoken(minutes: int) -> str:
-    return f"{minutes // 60} hours {minutes % 60} minutes"
+    return f"{minutes // 60} h {minutes % 60} min"
 
 
 @pytest.mark.parametrize(
