@@ -12,9 +12,10 @@ from qkv.explore.framework.panels import Lines, Panels, Table
 __all__ = ["FORMATS", "FUNCTIONS", "check_step", "slope_errors"]
 
 Array = np.ndarray[Any, Any]
+Function = Callable[[Any], Any]  # of a number or of an array
 FORMATS: dict[str, type[np.floating[Any]]] = {"float32": np.float32, "float64": np.float64}
 # Name, function, its slope, and the place where it is checked.
-FUNCTIONS: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array], float]] = {
+FUNCTIONS: dict[str, tuple[Function, Function, float]] = {
     "exp x at 1": (np.exp, np.exp, 1.0),
     "x² at 3": (lambda x: x * x, lambda x: 2 * x, 3.0),
     "1000 + sin x at 1": (lambda x: 1000 + np.sin(x), np.cos, 1.0),
