@@ -60,7 +60,7 @@ def fill_in_the_middle(answer: object) -> str:
 
 @exercise("families-6")
 def blocks_of_guesses(answer: object) -> str:
-    """Large model runs for 12 tokens, with drafts of 3, of which 2 are accepted each time: 4."""
+    """Large model runs for 12 tokens, with drafts of 4, of which 2 are accepted each time: 4."""
     number = as_number(answer)
     reject(
         number == 12,
@@ -73,9 +73,14 @@ def blocks_of_guesses(answer: object) -> str:
         "The run that refuses the third guess also knows the right token in its place.",
     )
     reject(
-        number == 36,
+        number == 48,
         "Those are not runs of the large model.",
-        "The small model writes the guesses; the large one reads all three at once.",
+        "The small model writes the guesses; the large one reads all four at once.",
+    )
+    reject(
+        number == 3,
+        "Not all four guesses are kept.",
+        "What becomes of the fourth guess, when the third is refused?",
     )
     reject(number != 4, "Not this number.", "Count the new tokens after one run, then divide.")
     return "right: 2 accepted and 1 corrected token a run, 12 / 3 = 4 runs."
