@@ -17,15 +17,15 @@ HINTS = {
     ("A", "leak"): "With a leak both losses fall, since both read the answers. Do both fall in A?",
     ("A", "rate too high"): "Its training loss falls smoothly to 0. Would it at too high a rate?",
     ("B", "few pairs"): "A run that learns its pairs by heart has a training loss near 0.",
-    ("B", "rate too low"): "At too low a rate the loss falls slowly, and still falls at the end.",
-    ("B", "healthy"): "Does the loss of B still fall after the first steps?",
-    ("C", "leak"): "Compare how fast C and D fall. Which is too fast to be true?",
+    ("B", "rate too low"): "Too low a rate is slow from step 1. How low is B after 40 steps?",
+    ("B", "healthy"): "Where does B end, and does it write what the sentence says?",
+    ("C", "leak"): "Which of C and D can translate? Read what they write.",
     ("C", "loss on padding"): "Padding lowers one of the two curves only. Do the curves of C part?",
     ("C", "rate too low"): "The loss of C is small at the end, on new pairs too.",
     (
         "D",
         "healthy",
-    ): "Compare D with C, which learns the same pairs at the same rate. Which is faster, and how?",
+    ): "Its losses are low. What does it write?",
     ("D", "few pairs"): "Such a run fails on new pairs. Look at the validation loss of D.",
     ("D", "loss on padding"): "Padding makes the training loss smaller, and not the other one.",
 }
@@ -52,4 +52,4 @@ def diagnose(answer: object) -> str:
             (panel, name), f"In {panel}, look at each curve's end, and at how fast it got there."
         )
         reject(name != PANELS[panel], f"{panel} is not “{name}”.", hint)
-    return "right. Only writing shows what D is worth: its losses are the best of the four."
+    return "right. What D writes shows its worth: of its two losses, neither looks like a fault."

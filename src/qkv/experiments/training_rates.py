@@ -19,13 +19,12 @@ __all__ = ["check", "final_loss", "measure"]
 
 Figures = dict[str, Any]
 
-BATCH = 32
 OPTIONS = {"n_layers": 3, "d_model": 32, "d_ff": 64, "norm_placement": "post"}
 
 
 def final_loss(rate: float, warmup: int, seed: int, steps: int) -> float:
     """Train once; the loss on pairs held back, or infinity where training has diverged."""
-    run = Run("healthy", seed, steps, OPTIONS, BATCH)
+    run = Run("healthy", seed, steps, OPTIONS)
     for step in range(1, steps + 1):
         loss = run.step(rate * min(1.0, step / warmup))
         if not math.isfinite(loss):

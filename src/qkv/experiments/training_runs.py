@@ -59,14 +59,12 @@ class Run:
         seed: draws the parameters and the batches.
         steps: how many.
         options: of the model, instead of WIDTHS.
-        batch: pairs in each step.
     """
 
     fault: str
     seed: int
     steps: int
     options: dict[str, Any] | None = None
-    batch: int = BATCH
 
     def __post_init__(self) -> None:
         data, rng = small_data(), torch.Generator().manual_seed(self.seed)
@@ -84,7 +82,7 @@ class Run:
         """Take one step; returns the loss that the run reports."""
         pairs = small_data().training
         most = FEW if self.fault == "few pairs" else len(pairs)
-        batch = collate(pairs, self.draw.integers(most, size=self.batch) * (len(pairs) // most))
+        batch = collate(pairs, self.draw.integers(most, size=BATCH) * (len(pairs) // most))
         inputs, answers = batch.target_in, batch.target_out  # (B, T)
         if self.fault == "not shifted":
             inputs = answers

@@ -19,9 +19,9 @@ SENTENCES = {
     "The dog will sleep under the table": "개가 탁자 아래에서 잘 것이다",
 }
 NOAM = {
-    "d_model": [128, 256, 512, 1024],
-    "warmup": [500, 1000, 2000, 4000, 8000, 16000],
-    "factor": [0.5, 1.0, 2.0],
+    "d_model": [256, 512, 1024],
+    "warmup": [2000, 4000, 8000, 16000],
+    "factor": [0.5, 1.0],
 }
 DRAWN = np.unique(np.geomspace(1, 32000, 90).round().astype(int))  # steps of the curve
 
