@@ -28,6 +28,8 @@ class TestAnswers(ExerciseAnswers):
     same_hint: ClassVar = {
         ("start-2", "one hundredth moved"),
         ("start-2", "no 2 : 1 : 1"),
+        ("start-4", "no claim"),
+        ("start-4", "only the largest"),
     }
     wrong: ClassVar = {
         "start-1": {
@@ -60,6 +62,7 @@ class TestAnswers(ExerciseAnswers):
         },
         "start-4": {
             "no letters": 0.52,
+            "no claim": (0.52, ""),
             "the sum of the others": (0.48, "AD"),
             "one word forgotten": (0.64, "AD"),
             "something else": (0.5, "AD"),

@@ -117,12 +117,13 @@ def gradient(answer: object) -> str:
 @exercise("start-4")
 def row_of_weights(answer: object) -> str:
     """The weight that 0.12 and 0.36 leave, and what the row shows alone: 0.52, A and D."""
+    number, chosen = answer if isinstance(answer, tuple | list) and len(answer) == 2 else ("", "")
     reject(
-        not isinstance(answer, tuple | list) or len(answer) != 2,
-        "Two things are asked for.",
-        'A number and letters, such as (0.5, "AB").',
+        isinstance(number, str) or not chosen,
+        "A number and letters are asked for.",
+        'Write both, such as (0.5, "AB").',
     )
-    share, letters = as_number(answer[0]), as_letters(answer[1], "ABCD")
+    share, letters = as_number(number), as_letters(chosen, "ABCD")
     reject(is_close(share, 0.48, 0.001), "This is what the others have.", "What is left of 1?")
     reject(is_close(share, 0.64, 0.001), "*The* has a weight too.", "Add all the others first.")
     reject(not is_close(share, 0.52, 0.001), "Not this weight.", "The weights of a row sum to 1.")

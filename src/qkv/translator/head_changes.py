@@ -1,4 +1,4 @@
-"""Change one head of a Transformer of the NumPy room while it runs: off, blurred, turned or blocked.
+"""Change heads of a Transformer of the NumPy room while it runs: off, blurred, turned, blocked.
 
 Each change is a context manager; when it closes, the model is as before. Source: heads switched
 off, Michel et al. 2019; weights changed while the values stay, Jain and Wallace 2019, Wiegreffe and
@@ -105,7 +105,7 @@ def blocked(layer: Any, heads: Sequence[int], query: int, key: int) -> AbstractC
 def _changed_row(
     layer: Any, heads: Sequence[int], query: int, change: Callable[[Any], Any]
 ) -> Iterator[None]:
-    """While it is open, the weights (B, S) of one query are changed in heads of an encoder layer."""
+    """While it is open, the weights (B, S) of one query are changed in some heads of a layer."""
     attention = layer.self_attention
 
     def changed_attention(x: Any, *, need_weights: bool = False, **options: Any) -> tuple[Any, Any]:
