@@ -1,4 +1,4 @@
-"""The three self-tests of "A Transformer at work"."""
+"""The exercises of "A Transformer at work"."""
 
 import math
 from typing import ClassVar
@@ -17,11 +17,19 @@ class TestAnswers(ExerciseAnswers):
         "start-1": MIX @ ROWS,
         "start-2": POWERS / POWERS.sum(),
         "start-3": (2 * 1 + 3 * 2, 3 * 1),
+        "start-4": (1 - 0.12 - 0.36, "AD"),
     }
     also_right: ClassVar = {
         "a list of lists": ("start-1", [[4, 3], [0, 8]]),
         "fractions": ("start-2", [1 / 2, 1 / 4, 1 / 4]),
         "an array": ("start-3", np.array([8.0, 3.0])),
+        "letters the other way": ("start-4", [0.52, "D, A"]),
+    }
+    same_hint: ClassVar = {
+        ("start-2", "one hundredth moved"),
+        ("start-2", "no 2 : 1 : 1"),
+        ("start-4", "no claim"),
+        ("start-4", "only the largest"),
     }
     wrong: ClassVar = {
         "start-1": {
@@ -39,6 +47,8 @@ class TestAnswers(ExerciseAnswers):
             "negated": [0.2, 0.4, 0.4],
             "no shares": [0.5, 0.5, 0.5],
             "something else": [0.6, 0.2, 0.2],
+            "one hundredth moved": [0.5, 0.26, 0.24],
+            "no 2 : 1 : 1": [0.49, 0.25, 0.25],
         },
         "start-3": {
             "value": 7,
@@ -49,5 +59,16 @@ class TestAnswers(ExerciseAnswers):
             "descent": [-8, -3],
             "a row of four": [8, 3, 0, 0],
             "something else": [5, 5],
+        },
+        "start-4": {
+            "no letters": 0.52,
+            "no claim": (0.52, ""),
+            "the sum of the others": (0.48, "AD"),
+            "one word forgotten": (0.64, "AD"),
+            "something else": (0.5, "AD"),
+            "weight taken for need": (0.52, "ABD"),
+            "small weight taken for no need": (0.52, "ACD"),
+            "only the empty word": (0.52, "D"),
+            "only the largest": (0.52, "A"),
         },
     }

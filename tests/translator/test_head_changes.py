@@ -7,6 +7,7 @@ import qkv.numpy as qn
 from qkv.config import TransformerConfig
 from qkv.translator.head_changes import (
     attentions,
+    blocked,
     equal_weights,
     replaced_by_mean,
     switched_off,
@@ -91,6 +92,32 @@ def test_a_turned_row_takes_one_value_and_leaves_the_others(model, attention, x)
         expected[3] += values[head, 1] @ rows[head] - added[head, 3]
         np.testing.assert_array_equal(weights[0, head, 3], [0, 1, 0, 0, 0])
     np.testing.assert_allclose(out[0], expected)
+    assert layer.self_attention is attention
+
+
+def test_a_blocked_key_gets_no_weight_and_the_others_share_it(model, attention, x):
+    before, (added, values, rows) = attention(x)[0], parts(attention, x)
+    old = attention(x, need_weights=True)[1]
+    layer = model.encoder.layers[1]
+    with blocked(layer, [0, 2], query=3, key=1):
+        out, weights = layer.self_attention(x, need_weights=True)
+    expected = before[0].copy()
+    for head in (0, 2):
+        row = old[0, head, 3].copy()
+        row[1] = 0
+        row /= row.sum()
+        np.testing.assert_allclose(weights[0, head, 3], row)
+        expected[3] += row @ values[head] @ rows[head] - added[head, 3]
+    np.testing.assert_array_equal(weights[0, 1], old[0, 1])
+    np.testing.assert_allclose(out[0], expected)
+    assert layer.self_attention is attention
+
+
+@pytest.mark.parametrize("change", [turned, blocked])
+def test_changed_weights_are_undone_when_something_fails(model, attention, change):
+    layer = model.encoder.layers[1]
+    with pytest.raises(KeyError), change(layer, [0], query=3, key=1):
+        raise KeyError
     assert layer.self_attention is attention
 
 

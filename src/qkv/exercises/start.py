@@ -1,10 +1,11 @@
-"""The three self-tests of the first chapter: matrix product, softmax, gradient."""
+"""The exercises of the first chapter: matrix product, softmax, gradient, a row of weights."""
 
 from __future__ import annotations
 
-from qkv.exercises.checks import as_array, exercise, is_close, reject, reject_each
+from qkv.exercises.checks import as_array, as_number, exercise, is_close, reject, reject_each
+from qkv.exercises.masks_helpers import as_letters
 
-__all__ = ["gradient", "matrix_product", "softmax_by_hand"]
+__all__ = ["gradient", "matrix_product", "row_of_weights", "softmax_by_hand"]
 
 
 @exercise("start-1")
@@ -80,7 +81,7 @@ def softmax_by_hand(answer: object) -> str:
         "Divide each exponential by the sum of all three.",
     )
     reject(
-        not is_close(weights, [0.5, 0.25, 0.25], 0.01),
+        not is_close(weights, [0.5, 0.25, 0.25], 0.001),
         "Not these three numbers.",
         "e to the power of ln 2 is 2.",
     )
@@ -110,4 +111,24 @@ def gradient(answer: object) -> str:
         "Not these two numbers.",
         "Change x by 0.01, hold y, and divide the change of the function by 0.01.",
     )
-    return "right: a step against it, smaller x and smaller y, makes the function smaller."
+    return "right: a small step against it, smaller x and smaller y, makes the function smaller."
+
+
+@exercise("start-4")
+def row_of_weights(answer: object) -> str:
+    """The weight that 0.12 and 0.36 leave, and what the row shows alone: 0.52, A and D."""
+    number, chosen = answer if isinstance(answer, tuple | list) and len(answer) == 2 else ("", "")
+    reject(
+        isinstance(number, str) or not chosen,
+        "A number and letters are asked for.",
+        'Write both, such as (0.5, "AB").',
+    )
+    share, letters = as_number(number), as_letters(chosen, "ABCD")
+    reject(is_close(share, 0.48, 0.001), "This is what the others have.", "What is left of 1?")
+    reject(is_close(share, 0.64, 0.001), "*The* has a weight too.", "Add all the others first.")
+    reject(not is_close(share, 0.52, 0.001), "Not this weight.", "The weights of a row sum to 1.")
+    reject("B" in letters, "B is about the output.", "Was a look blocked, or a word changed?")
+    reject("C" in letters, "C is about the output.", "Does a small weight prove that?")
+    reject("A" not in letters, "One is missing.", "Compare *dog* with the sum of the others.")
+    reject("D" not in letters, "One is missing.", "Which claims only repeat what the row says?")
+    return "right: a row says where the model looked. B and C need an experiment."

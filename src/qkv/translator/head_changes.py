@@ -1,4 +1,4 @@
-"""Change one head of a Transformer of the NumPy room while it runs: off, blurred or turned.
+"""Change heads of a Transformer of the NumPy room while it runs: off, blurred, turned, blocked.
 
 Each change is a context manager; when it closes, the model is as before. Source: heads switched
 off, Michel et al. 2019; weights changed while the values stay, Jain and Wallace 2019, Wiegreffe and
@@ -7,8 +7,8 @@ Pinter 2019.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from qkv.translator.translator import Translator
 
 __all__ = [
     "attentions",
+    "blocked",
     "equal_weights",
     "head_means",
     "replaced_by_mean",
@@ -81,21 +82,42 @@ def replaced_by_mean(attention: Any, head: int, mean: Any) -> Iterator[None]:
         bias[:] = kept
 
 
-@contextmanager
-def turned(layer: Any, heads: Sequence[int], query: int, key: int) -> Iterator[None]:
+def turned(layer: Any, heads: Sequence[int], query: int, key: int) -> AbstractContextManager[None]:
     """While it is open, heads of an encoder layer put all weight of the row `query` on `key`."""
+
+    def all_on_key(row: Any) -> Any:
+        return np.eye(row.shape[-1])[key]
+
+    return _changed_row(layer, heads, query, all_on_key)
+
+
+def blocked(layer: Any, heads: Sequence[int], query: int, key: int) -> AbstractContextManager[None]:
+    """While it is open, `key` is blocked for the row `query`; its other weights sum to 1 again."""
+
+    def without_key(row: Any) -> Any:
+        rest = np.where(np.arange(row.shape[-1]) == key, 0, row)
+        return rest / rest.sum(-1, keepdims=True)
+
+    return _changed_row(layer, heads, query, without_key)
+
+
+@contextmanager
+def _changed_row(
+    layer: Any, heads: Sequence[int], query: int, change: Callable[[Any], Any]
+) -> Iterator[None]:
+    """While it is open, the weights (B, S) of one query are changed in some heads of a layer."""
     attention = layer.self_attention
 
-    def turned_attention(x: Any, *, need_weights: bool = False, **options: Any) -> tuple[Any, Any]:
+    def changed_attention(x: Any, *, need_weights: bool = False, **options: Any) -> tuple[Any, Any]:
         _, weights = attention(x, need_weights=True, **options)
         weights = weights.copy()  # (B, H, S, S)
         for head in heads:
-            weights[:, head, query] = np.eye(weights.shape[-1])[key]
+            weights[:, head, query] = change(weights[:, head, query])
         v = qn.split_heads(attention.w_v(x), attention.sizes[1])  # (B, H, S, d_v)
         out = attention.w_o(qn.merge_heads(weights @ v))  # (B, S, d_model)
         return out, weights if need_weights else None
 
-    layer.self_attention = turned_attention
+    layer.self_attention = changed_attention
     try:
         yield
     finally:
