@@ -8,32 +8,66 @@ from helpers.exercises import ExerciseAnswers
 import qkv.numpy as qn
 
 
-def step(scores, log_probs, k, totals=None, rising=False):
-    totals = (scores[:, None] + log_probs) if totals is None else totals
-    best = np.argsort(totals if rising else -totals, axis=None)[:k]
-    rows, tokens = divmod(best, log_probs.shape[1])
-    return rows, tokens, totals.ravel()[best]
+def table(scores, log_probs):
+    return scores[:, None] + log_probs
 
 
-def by_a_loop(scores, log_probs, k):
-    longer = [(float(scores[i] + log_probs[i, j]), i, j) for i, j in np.ndindex(*log_probs.shape)]
-    sums, rows, tokens = zip(*sorted(longer, reverse=True)[:k], strict=True)
-    return list(rows), list(tokens), list(sums)
+def split(totals, k, eos, ends=None, limit=None):
+    """Finished and going on; `ends` of the best continuations may finish, `limit` may go on."""
+    finished, going_on = [], []
+    for rank, place in enumerate(np.argsort(-totals, axis=None)):
+        row, token = divmod(int(place), totals.shape[1])
+        if token != eos:
+            going_on.append((row, token, totals[row, token]))
+        elif rank < (k if ends is None else ends):
+            finished.append((row, token, totals[row, token]))
+    return finished, going_on[: k if limit is None else limit]
 
 
-def best_of_each(scores, log_probs, k):
-    totals = scores[:, None] + log_probs
-    rows = np.argsort(-totals.max(axis=1))[:k]
-    tokens = totals[rows].argmax(axis=1)
-    short = k - len(rows)  # too few hypotheses: the last again
-    rows, tokens = np.pad(rows, (0, short), "edge"), np.pad(tokens, (0, short), "edge")
-    return rows, tokens, totals[rows, tokens]
+def step(scores, log_probs, k, eos):
+    return split(table(scores, log_probs), k, eos)
 
 
-def divided_by_hypotheses(scores, log_probs, k):
-    totals = (scores[:, None] + log_probs).ravel()
-    best = np.argsort(-totals)[:k]
-    return best // len(scores), best % len(scores), totals[best]
+def changed(change):
+    """The right step with each of its triples changed."""
+
+    def wrong(scores, log_probs, k, eos):
+        parts = step(scores, log_probs, k, eos)
+        shape = scores.shape[0], log_probs.shape[1]
+        return [[change(entry, *shape) for entry in part] for part in parts]
+
+    return wrong
+
+
+def by_a_loop(scores, log_probs, k, eos):
+    longer = [[i, j, scores[i] + log_probs[i, j]] for i, j in np.ndindex(*log_probs.shape)]
+    longer.sort(key=lambda entry: -entry[2])
+    return [e for e in longer[:k] if e[1] == eos], [e for e in longer if e[1] != eos][:k]
+
+
+def eos_goes_on(scores, log_probs, k, eos):
+    return [], split(table(scores, log_probs), k, -1)[1]
+
+
+def not_replaced(scores, log_probs, k, eos):
+    finished, going_on = step(scores, log_probs, k, eos)
+    return finished, going_on[: k - len(finished)]
+
+
+def least_likely(scores, log_probs, k, eos):
+    parts = split(-table(scores, log_probs), k, eos)
+    return [[(row, token, -total) for row, token, total in part] for part in parts]
+
+
+def best_of_each(scores, log_probs, k, eos):
+    finished, going_on = split(table(scores, log_probs), k, eos, limit=log_probs.size)
+    first = {row: (row, token, total) for row, token, total in reversed(going_on)}
+    return finished, sorted(first.values(), key=lambda entry: -entry[2]) * k
+
+
+def overwriting(scores, log_probs, k, eos):
+    log_probs += scores[:, None]
+    return split(log_probs, k, eos)
 
 
 def nucleus(p, top_p, late=0, normalise=True, back=True):
@@ -44,6 +78,21 @@ def nucleus(p, top_p, late=0, normalise=True, back=True):
     out[keep] = p[keep]
     out = out / out.sum() if normalise and out.sum() else out
     return out if back else np.sort(out)[::-1]
+
+
+def above_a_limit(p, top_p):
+    limit = np.sort(p)[::-1][np.searchsorted(np.cumsum(np.sort(p)[::-1]), top_p - 1e-9)]
+    return np.where(p >= limit, p, 0) / p[p >= limit].sum()
+
+
+def overwriting_nucleus(p, top_p):
+    p[:] = nucleus(p, top_p)
+    return p
+
+
+def other_equals(p, top_p):
+    """Of equal words, the last ones stay."""
+    return nucleus(p[::-1], top_p)[::-1]
 
 
 RIGHT = {
@@ -63,6 +112,7 @@ ALSO_RIGHT = {
         "decoding-5",
         lambda p, top_p: qn.softmax(qn.keep_top_p(np.log(p), top_p)),
     ),
+    "the last of equals": ("decoding-5", other_equals),
     "rounded": ("decoding-6", 0.44),
 }
 WRONG = {
@@ -93,14 +143,20 @@ WRONG = {
         "F missing": "BD",
     },
     "decoding-4": {
-        "one array": lambda scores, log_probs, k: log_probs,
-        "k of each": lambda scores, log_probs, k: [np.argsort(-log_probs)[:, :k]] * 3,
-        "no sums": lambda s, lp, k: step(s, lp, k, totals=lp),
-        "multiplied": lambda s, lp, k: step(s, lp, k, totals=s[:, None] * lp),
-        "rising": lambda s, lp, k: step(s, lp, k, rising=True),
-        "worst first": lambda s, lp, k: tuple(part[::-1] for part in step(s, lp, k)),
-        "exchanged": lambda s, lp, k: (step(s, lp, k)[1], *step(s, lp, k)[::2]),
-        "divided by K": divided_by_hypotheses,
+        "one array": lambda scores, log_probs, k, eos: log_probs,
+        "no triples": lambda scores, log_probs, k, eos: ([], [0, 1]),
+        "floats": changed(lambda e, N, V: (float(e[0]), e[1], e[2])),
+        "overwriting": overwriting,
+        "no sums": lambda s, lp, k, eos: split(lp, k, eos),
+        "multiplied": lambda s, lp, k, eos: split(s[:, None] * lp, k, eos),
+        "worst first": lambda *args: tuple(part[::-1] for part in step(*args)),
+        "exchanged": changed(lambda e, N, V: (e[1], e[0], e[2])),
+        "divided by N": changed(lambda e, N, V: (*divmod(e[0] * V + e[1], N), e[2])),
+        "eos goes on": eos_goes_on,
+        "not replaced": not_replaced,
+        "all that end": lambda s, lp, k, eos: split(table(s, lp), k, eos, ends=lp.size),
+        "none that end": lambda s, lp, k, eos: split(table(s, lp), k, eos, ends=0),
+        "rising": least_likely,
         "one of each": best_of_each,
     },
     "decoding-5": {
@@ -110,6 +166,8 @@ WRONG = {
         "sorted": lambda p, top_p: nucleus(p, top_p, back=False),
         "none": lambda p, top_p: p * 0,
         "shape": lambda p, top_p: p[p > 0.2],
+        "all that are equal": above_a_limit,
+        "overwriting": overwriting_nucleus,
     },
     "decoding-6": {
         "ratio": 1.25,

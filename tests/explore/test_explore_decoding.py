@@ -41,7 +41,7 @@ def test_the_first_finished_sentence_is_the_translation_of_the_package(sentence,
 
 
 @pytest.mark.parametrize(("sentence", "width", "penalty"), SEARCHES)
-def test_the_tree_keeps_at_most_k_at_each_step_and_the_best(sentence, width, penalty):
+def test_the_tree_has_all_that_go_on_and_the_best_that_is_dropped(sentence, width, penalty):
     nodes = beam(sentence=sentence, width=width, penalty=penalty)["tree"].nodes
     steps = {}
     for i, node in enumerate(nodes[1:], 1):
@@ -49,13 +49,26 @@ def test_the_tree_keeps_at_most_k_at_each_step_and_the_best(sentence, width, pen
         assert node.value <= nodes[node.parent].value
         steps.setdefault(len(path(nodes, i)), []).append(node)
     for depth, row in steps.items():
-        assert len(row) == width + 1
-        kept = [node.value for node in row if node.state == "kept"]
-        others = [node.value for node in row if node.state == "pruned"]
-        assert len(kept) <= width
-        if depth < max(steps):
-            assert kept
-            assert not others or min(kept) >= max(others)
+        values = [node.value for node in row]
+        assert values == sorted(values, reverse=True)
+        states = [node.state for node in row]
+        if depth == max(steps):
+            assert len(row) == width
+            assert set(states) <= {"finished", None}
+            continue
+        assert states.count("kept") == width
+        assert states.count("pruned") == 1
+        assert None not in states
+        dropped = row[states.index("pruned")]
+        assert dropped.label == "<eos>" or states[-1] == "pruned"
+
+
+def test_a_search_of_the_package_calls_for_the_beams_that_the_tree_keeps():
+    for sentence, width, penalty in SEARCHES:
+        nodes = beam(sentence=sentence, width=width, penalty=penalty)["tree"].nodes
+        kept = {tuple(path(nodes, i)) for i, node in enumerate(nodes) if node.state == "kept"}
+        parents = {tuple(path(nodes, node.parent)) for node in nodes[1:]}
+        assert parents <= kept | {("<sos>",), ()}
 
 
 def test_a_finished_path_has_the_sum_that_the_table_gives():

@@ -19,7 +19,7 @@ def three_searches(answer: object) -> str:
     reject(
         len(parts) != 3 or not all(isinstance(part, str) for part in parts),
         "Three sentences were asked for.",
-        'Write them as a list of strings, such as ["I swim", "we eat", "they swim"].',
+        'Write them as a list of strings, such as ["I swim", "I swim", "we eat"].',
     )
     greedy, beam, likeliest = (" ".join(str(part).lower().split()) for part in parts)
     reject(
@@ -132,4 +132,4 @@ def proofs(answer: object) -> str:
         "One more proof is missing.",
         "How many beginnings of one token are there, and how many of them are dropped?",
     )
-    return "right. A wider beam may be worse; a wrong score, or k = 1 unlike greedy, may not be."
+    return "right. A wider beam can be worse without a bug. A wrong score cannot."

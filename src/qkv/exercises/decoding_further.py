@@ -32,6 +32,13 @@ def nucleus(answer: object) -> str:
     ):
         array = np.array(p)
         got = np.asarray(function(array, top_p), float)
+        given = array.copy()
+        answer(given, top_p)  # type: ignore[operator]
+        reject(
+            not np.array_equal(given, array),
+            "Your function changes its input.",
+            "Write the result into an array of its own.",
+        )
         reject(
             got.shape != array.shape,
             f"The shape is {got.shape}, not {array.shape}.",
@@ -61,6 +68,13 @@ def nucleus(answer: object) -> str:
         raise WrongAnswer(
             "The wrong words are left, or they stand in another order.",
             "Sort, cut, and put each probability back at the place that it came from.",
+        )
+    for n, top_p, left in ((4, 0.5, 2), (8, 0.375, 3)):  # any of the equal ones may stay
+        got = np.asarray(function(np.full(n, 1 / n), top_p), float)
+        reject(
+            got.shape != (n,) or not is_close(np.sort(got), [0] * (n - left) + [1 / left] * left),
+            f"With top_p = {top_p}, {left} of {n} equal words have to be left.",
+            "Of equal words, too, no more stay than the sum needs. A limit keeps all of them.",
         )
     return "right. The number of words that stay changes with the distribution."
 

@@ -1,8 +1,9 @@
 """Greedy, beam and exact search with the checkpoints of the model that ships, and who is right.
 
 `rows` compares beam search with greedy decoding: `helps` counts the pairs that only beam search
-translates as the grammar does, `hurts` those that only greedy decoding does. `likeliest` is about
-the sentence of the highest probability of all, by best-first search.
+translates as the grammar does, `hurts` those that only greedy decoding does. `short` and `long`
+count wrong translations with fewer or more words than the right one. `likeliest` is about the
+sentence of the highest probability of all, by best-first search. `penalties` tries more of them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from qkv.translator import Translator
 __all__ = ["check", "likeliest", "measure"]
 
 PENALTIES = (0.0, 1.0)
+MORE_PENALTIES = (0.0, 0.5, 1.0, 2.0, 3.0)  # of an early checkpoint, with a beam of 4
 LIMIT = 16  # tokens of a translation, <eos> among them
 
 
@@ -76,13 +78,25 @@ def measure(small: bool = False) -> dict[str, Any]:
                     | _compare(beam, greedy, targets)
                 )
         best.append({"step": step} | _exact(translator, sources, targets))
+    early = pretrained(step=300)
+    greedy = early.translate(sources)
+    penalties = []
+    for penalty in MORE_PENALTIES:
+        beam = early.translate(sources, "beam", beam_size=4, length_penalty=penalty)
+        penalties.append({"penalty": penalty} | _compare(beam, greedy, targets))
     return {
         "pairs": len(pairs),
+        "words": _mean_words(targets),
         "steps": list(steps),
         "widths": list(widths),
         "rows": rows,
         "likeliest": best,
+        "penalties": penalties,
     }
+
+
+def _mean_words(texts: Sequence[str]) -> float:
+    return round(sum(len(text.split()) for text in texts) / len(texts), 3)
 
 
 def _compare(
@@ -95,7 +109,9 @@ def _compare(
         "hurts": sum(g == t != b for b, g, t in triples),
         "other": sum(b != g for b, g, _ in triples),
         "empty": sum(not b for b in beam),
-        "words": round(sum(len(b.split()) for b in beam) / len(beam), 3),
+        "short": sum(len(b.split()) < len(t.split()) for b, _, t in triples),
+        "long": sum(len(b.split()) > len(t.split()) for b, _, t in triples),
+        "words": _mean_words(beam),
     }
 
 
@@ -106,7 +122,7 @@ def _exact(
     return {
         "right": sum(f[0] == t for f, t in zip(found, targets, strict=True)),
         "empty": sum(not f[0] for f in found),
-        "words": round(sum(len(f[0].split()) for f in found) / len(found), 3),
+        "words": _mean_words([f[0] for f in found]),
         "continued, median": float(np.median([f[2] for f in found])),
         "continued, most": max(f[2] for f in found),
     }
@@ -128,6 +144,9 @@ def check(figures: dict[str, Any]) -> None:
     assert rows[300, 4, 1.0]["helps"] > 3 * rows[300, 4, 1.0]["hurts"] > 0
     assert rows[600, 4, 1.0]["helps"] <= rows[600, 4, 1.0]["hurts"]
     assert rows[300, 4, 1.0]["right"] > rows[300, 4, 0.0]["right"]
+    short, long = ([row[kind] for row in figures["penalties"]] for kind in ("short", "long"))
+    assert short == sorted(short, reverse=True)
+    assert long == sorted(long)
 
 
 if __name__ == "__main__":

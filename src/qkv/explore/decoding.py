@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -35,12 +35,12 @@ class Candidate:
     Args:
         prefix: its tokens, <sos> first.
         total: the sum of their log-probabilities.
-        state: "kept", "pruned" or "finished".
+        state: "kept", "pruned" or "finished"; None where the search was over.
     """
 
     prefix: Prefix
     total: float
-    state: str
+    state: str | None
 
 
 class RecordingStep:
@@ -64,25 +64,36 @@ class RecordingStep:
 
 
 def candidates(calls: Sequence[dict[Prefix, Floats]], width: int) -> list[Candidate]:
-    """The best width + 1 continuations of each step of a search that was recorded."""
+    """What each step of a recorded search ended and kept, and the best of what it dropped.
+
+    After the last step nothing goes on: of it, the best `width` are given.
+    """
     totals: dict[Prefix, float] = {(SOS,): 0.0}
     found: list[Candidate] = []
     for n, call in enumerate(calls):
         beams = [prefix for prefix in call if prefix in totals]
         sums = np.array([totals[prefix] + call[prefix] for prefix in beams])  # (K, V)
-        best = np.argsort(-sums, axis=None, kind="stable")[: width + 1]
-        going_on = calls[n + 1] if n + 1 < len(calls) else {}
+        best = np.argsort(-sums, axis=None, kind="stable")[: 2 * width + 1]
+        going_on = calls[n + 1] if n + 1 < len(calls) else None
+        dropped = 0
         for rank, (beam, token) in enumerate(zip(*np.unravel_index(best, sums.shape), strict=True)):
             prefix, total = (*beams[beam], int(token)), float(sums[beam, token])
-            is_end = token == EOS or len(prefix) == LIMIT + 1
-            if is_end and rank < width:
-                state = "finished"
-            else:
-                state = "kept" if prefix in going_on and not is_end else "pruned"
+            state = _state(prefix, rank < width, going_on)
             if state == "kept":
                 totals[prefix] = total
-            found.append(Candidate(prefix, total, state))
+            dropped += state == "pruned"
+            if state != "pruned" or (dropped == 1 and going_on is not None):
+                found.append(Candidate(prefix, total, state))
     return found
+
+
+def _state(prefix: Prefix, is_among_best: bool, going_on: Container[Prefix] | None) -> str | None:
+    is_end = prefix[-1] == EOS or len(prefix) == LIMIT + 1
+    if is_end and is_among_best:
+        return "finished"
+    if going_on is None:
+        return None if is_among_best else "pruned"
+    return "kept" if prefix in going_on and not is_end else "pruned"
 
 
 def beam(*, sentence: str, width: int, penalty: float) -> Panels:
