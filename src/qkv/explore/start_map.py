@@ -39,14 +39,14 @@ CHAPTERS = (
     Chapter(8, "feed_forward", "Feed-forward", (36, 19)),
     Chapter(9, "positional", "Where am I?", (37, 25)),
     Chapter(10, "transformer", "The whole Transformer", (39, 31)),
-    Chapter(11, "training", "Training", (34, 35)),
-    Chapter(12, "decoding", "Decoding", (32, 27)),
-    Chapter(13, "results", "Looking inside", (31, 17)),
-    Chapter(14, "families", "BERT, GPT, T5", (35, 29)),
+    Chapter(11, "training", "Training", (35, 36)),
+    Chapter(12, "decoding", "Decoding", (34, 27)),
+    Chapter(13, "results", "Looking inside", (33, 19)),
+    Chapter(14, "families", "BERT, GPT, T5", (36, 33)),
     Chapter(15, "cost", "What attention costs"),
     Chapter(16, "efficient", "Attention for long texts"),
     Chapter(17, "devices", "More than one device"),
-    Chapter(18, "backward", "Gradients by hand", (34, 20)),
+    Chapter(18, "backward", "Gradients by hand", (37, 20)),
 )
 # Two ways through: chapters whose cores are read. The second is the whole of what is written.
 WAYS = {
