@@ -45,12 +45,12 @@ def heatmap(seen, panel, dark):
 
 
 def rounded_as_python(written, value):
-    """Whether the number in a cell, if there is one, has the digits that Python would print."""
+    """Whether the number in a cell has the digits that Python prints; arrays travel as float16."""
     plain = written.replace("−", "-")
     if not re.fullmatch(r"-?\d*\.?\d+", plain):
         return plain in ("", "-∞", "∞", "NaN")
     decimals = len(plain.partition(".")[2]) or (2 if plain in "01" else 0)
-    return float(plain) == float(f"{value:.{decimals}f}")
+    return float(plain) == float(f"{np.float16(value):.{decimals}f}")
 
 
 def colours(kind, painted, dark):

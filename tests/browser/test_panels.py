@@ -34,6 +34,7 @@ def opened(page, book, book_url):
 def explorer(opened, page):
     page.set_viewport_size(STILL["viewport"])
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    page.mouse.move(0, 0)  # away from any picture, which would lose its selection as the page moves
     opened.move(opened.start())
     return opened
 
