@@ -244,8 +244,12 @@ def test_a_kernel_that_dies_is_told_and_replaced(
 
 
 def test_a_python_that_dies_again_and_again_is_given_up(reader: Reader) -> None:
-    """And not called stopped elsewhere; the button gives a fresh one."""
-    live = reader.open(CHAPTERS[1]).start()
+    """And not called stopped elsewhere; the button gives a fresh one.
+
+    Another tab of the chapter is connected to it too, and shall not take this tab's answers.
+    """
+    reader.open(CHAPTER).start()
+    live = reader.open(CHAPTER).start()
     first, second = live.plain()[:2]
     for _ in range(6):
         live.run(first, "import os; os._exit(1)", state="lost")

@@ -136,5 +136,15 @@ class NoDelayConnection(ZMQChannelsWebsocketConnection):
         self.websocket_handler.set_nodelay(True)
         return super().connect()
 
+    def create_stream(self) -> None:
+        """Create the streams, which close at once, with what a dead kernel has not read.
+
+        Jupyter's wait a second: an old stream then meets the next kernel under the identity of the
+        page's new one, the kernel answers the old, and no cell of the page runs any more.
+        """
+        super().create_stream()  # type: ignore[no-untyped-call]
+        for stream in self.channels.values():
+            stream.socket.linger = 0
+
     def write_stderr(self, error_message: str, parent_header: Any) -> None:
         super().write_stderr(OUTPUT_CUT, parent_header)  # type: ignore[no-untyped-call]
