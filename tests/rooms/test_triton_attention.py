@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import qkv.numpy as qn
+import qkv.torch as qt
 from qkv.torch.efficient import triton_attention
 from tests.helpers.processes import run_python
 from tests.helpers.rooms import close
@@ -27,6 +28,7 @@ CASES = {
     "one query": ((2, 2), 1, 67, 16, 16, (2, 1, 1, 67), {}),
     "one key": ((1, 3), 37, 1, 16, 16, (3, 1, 1), {}),
     "padding": ((2, 2), 37, 67, 16, 16, (2, 1, 1, 67), {}),
+    "widest": ((1, 1), 37, 67, 128, 128, None, {}),
     "causal": ((1, 1), 97, 97, 16, 16, None, {"causal": True}),
     "causal, whole blocks": ((1, 2), 64, 64, 64, 64, None, {"causal": True}),
     "causal, more keys": ((2, 2), 37, 71, 16, 16, None, {"causal": True}),
@@ -160,8 +162,8 @@ def tensors(dtype=torch.float32, d_k=16, d_v=16, device="cpu"):
     ("given", "options", "words"),
     [
         ({"dtype": torch.float64}, {}, "q must be float16, bfloat16 or float32, got float64"),
-        ({"d_k": 257}, {}, "d_k must be at most 256, got 257: a block of it has to fit on chip"),
-        ({"d_v": 300}, {}, "d_v must be at most 256, got 300"),
+        ({"d_k": 129}, {}, "d_k must be at most 128, got 129: a block of it has to fit on chip"),
+        ({"d_v": 300}, {}, "d_v must be at most 128, got 300"),
         ({}, {}, "q must be on a GPU, got cpu: call blockwise_attention"),
         ({}, {"mask": torch.ones(2, 1, 5, 7) > 0}, r"mask must broadcast to \(B, H, 1, S\)"),
         ({}, {"mask": torch.ones(7)}, "mask must be a bool array, got float32"),
@@ -200,3 +202,86 @@ def test_without_triton_the_error_says_what_to_install():
         "triton_attention(*torch.ones(3, 1, 4, 16))"
     )
     assert "ImportError: triton_attention needs Triton: pip install 'qkv[triton]'" in found.stderr
+
+
+def test_the_compiler_takes_what_the_interpreter_takes(tmp_path, monkeypatch):
+    """For an A100 and an H100, which need not be there; in bfloat16, and with room on any GPU."""
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    from qkv.torch.efficient.triton_attention.launch import SMALL, TUNED
+
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    sizes = {"D_K": 40, "D_V": 64, "WIDTH_K": 64, "WIDTH_V": 64, "CAUSAL": True}
+    sizes |= {name: SMALL[name] for name in ("R", "C")}
+    types = {"T": "i32", "S": "i32", "scale": "fp32", "factor": "fp32", "mask": "*i1"}
+    types |= {"log_totals": "*fp32", "means": "*fp32", **dict.fromkeys(sizes, "constexpr")}
+    for kernel in TUNED:
+        names = kernel.arg_names
+        signature = {name: types.get(name, "*bf16") for name in names}
+        constants = {(names.index(name),): size for name, size in sizes.items()}
+        for capability in (80, 90):
+            options = {"num_stages": SMALL["num_stages"], "enable_fp_fusion": True}
+            source = ASTSource(kernel, signature, constants)
+            target = GPUTarget("cuda", capability, 32)
+            found = triton.compile(source, target=target, options=options)
+            assert found.metadata.shared < 64 * 1024, kernel.__name__
+
+
+def in_float64(dout, arrays, options):
+    """Output and gradients of the torch room, on the GPU in float64."""
+    inputs = [torch.tensor(x, dtype=torch.float64, device="cuda") for x in arrays]
+    inputs = [x.requires_grad_() for x in inputs]
+    mask = None if options["mask"] is None else torch.tensor(options["mask"], device="cuda")
+    out, *_ = qt.blockwise_attention(*inputs, **options | {"mask": mask, "block_size": 1024})
+    gradients = torch.autograd.grad(out, inputs, torch.tensor(dout, device="cuda").double())
+    return [x.detach().cpu().numpy() for x in (out, *gradients)]
+
+
+def agree_on_a_gpu(case, dtype):
+    """Compared in units of the largest number: outputs of 4,096 keys are small."""
+    dout, arrays, options = make(*case, dtype="float32" if dtype == "float32" else "float16")
+    if dtype == "bfloat16":  # what it holds exactly
+        dout, *arrays = (torch.tensor(x).bfloat16().float().numpy() for x in (dout, *arrays))
+    found = attend(arrays, dout, dtype=dtype, device="cuda", **options)
+    expected = in_float64(dout, arrays, options)
+    units = [max(np.abs(x).max(initial=0), 1e-9) for x in expected]
+    found, expected = (
+        [x / unit for x, unit in zip(xs, units, strict=True)] for xs in (found, expected)
+    )
+    agree(found, expected, TOLERANCE[dtype])
+
+
+@gpu
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("name", CASES)
+def test_on_a_gpu(name, dtype):
+    agree_on_a_gpu(CASES[name], dtype)
+
+
+@gpu
+@pytest.mark.parametrize(
+    ("dtype", "T", "S", "d_k", "padding", "options"),
+    [
+        ("float16", 4096, 4096, 64, False, {}),
+        ("float16", 4096, 4096, 128, False, {"causal": True}),
+        ("bfloat16", 4096, 4096, 64, False, {"causal": True}),
+        ("bfloat16", 4096, 4096, 128, False, {}),
+        ("bfloat16", 1100, 2500, 64, True, {"causal": True}),
+        ("float32", 2048, 4096, 64, False, {"causal": True}),
+        ("float32", 4096, 4096, 128, True, {}),
+    ],
+)
+def test_long_texts_on_a_gpu(dtype, T, S, d_k, padding, options):
+    """Long enough in 16 bits that several sizes of block are tried, and the fastest is taken."""
+    mask_shape = (2, 1, 1, S) if padding else None
+    agree_on_a_gpu(((2, 2), T, S, d_k, d_k, mask_shape, options), dtype)
+
+
+@gpu
+def test_autocast_on_a_gpu():
+    dout, arrays, options = make(*CASES["padding"], dtype="float16")
+    expected = attend(arrays, dout, dtype="float16", device="cuda", **options)
+    found = attend(arrays, dout, autocast="float16", device="cuda", **options)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)

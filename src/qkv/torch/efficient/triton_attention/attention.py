@@ -12,7 +12,7 @@ __all__ = ["triton_attention"]
 
 CALL = "triton_attention"
 DTYPES = (torch.float16, torch.bfloat16, torch.float32)
-WIDEST = 256
+WIDEST = 128
 
 
 def triton_attention(
@@ -37,7 +37,7 @@ def triton_attention(
     Args:
         q: (B, H, T, d_k) queries in float16, bfloat16 or float32; any number of leading axes.
         k: (B, H, S, d_k) keys.
-        v: (B, H, S, d_v) values; d_k and d_v are at most 256, powers of two waste nothing.
+        v: (B, H, S, d_v) values; d_k and d_v are at most 128; powers of two waste nothing.
         mask: bool, broadcast to (B, H, 1, S), the same for all queries; True = may attend.
         causal: hide the keys after each query, as `causal_mask(T, S)` does.
         scale: multiplies q kᵀ; None means 1/√d_k.

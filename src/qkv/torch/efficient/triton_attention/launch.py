@@ -19,9 +19,8 @@ from qkv.torch.efficient.triton_attention.forward import attend
 __all__ = ["INTERPRETED", "backward", "forward"]
 
 INTERPRETED = not isinstance(attend, triton.JITFunction)  # TRITON_INTERPRET=1: on a CPU, by NumPy
-SMALL = {"R": 32, "C": 32}  # fits every width and dtype
-LONG = 1024  # queries or keys from which on it pays to try several sizes once
-WIDEST_TUNED = 128
+SMALL = {"R": 32, "C": 32, "num_stages": 2}  # on chip, it fits each width in float32 too
+LONG = 1024  # rows from which on it pays to try several sizes once
 
 
 def configurations(*sizes: tuple[int, int, int, int]) -> list[triton.Config]:
@@ -37,15 +36,31 @@ def tuned(kernel: Any, *sizes: tuple[int, int, int, int]) -> Any:
     return triton.autotune(configurations(*sizes), key=["D_K", "D_V", "CAUSAL"])(kernel)
 
 
+# The block that is held is large, the one that comes and goes small: registers hold both.
 TUNED = {
     attend: tuned(
-        attend, (128, 128, 8, 3), (128, 64, 8, 3), (128, 64, 4, 3), (128, 32, 4, 4), (64, 64, 4, 3)
+        attend,
+        (128, 128, 8, 3),
+        (128, 64, 8, 3),
+        (128, 64, 4, 3),
+        (128, 32, 4, 4),
+        (64, 64, 4, 3),
     ),
     attend_backward_queries: tuned(
-        attend_backward_queries, (128, 64, 8, 3), (128, 64, 8, 2), (128, 32, 4, 3), (64, 64, 4, 3)
+        attend_backward_queries,
+        (128, 128, 8, 2),
+        (128, 64, 8, 3),
+        (128, 32, 8, 3),
+        (64, 64, 4, 3),
+        (64, 32, 4, 3),
     ),
     attend_backward_keys: tuned(
-        attend_backward_keys, (64, 128, 8, 3), (64, 128, 8, 2), (32, 128, 4, 3), (64, 64, 4, 3)
+        attend_backward_keys,
+        (64, 128, 8, 2),
+        (32, 128, 8, 3),
+        (64, 64, 8, 2),
+        (64, 64, 4, 3),
+        (32, 64, 4, 3),
     ),
 }
 
@@ -107,12 +122,11 @@ def _sizes(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> dict[str, int | boo
 def _run(kernel: Any, held: Tensor, block: str, *arrays: Tensor | None, **sizes: Any) -> None:
     """Launch a kernel with a program for each block of `held`, whose rows are `block` at a time."""
     N, n_rows, _ = held.shape
-    widest = max(sizes.get("WIDTH_K", 0), sizes["WIDTH_V"])
-    long = n_rows >= LONG and held.element_size() == 2 and widest <= WIDEST_TUNED
-    if long and not INTERPRETED and kernel in TUNED:
+    tunable = kernel in TUNED and held.element_size() == 2 and not INTERPRETED
+    if tunable and n_rows >= LONG:
         kernel = TUNED[kernel]
     else:
-        sizes |= SMALL if kernel in TUNED else {"R": SMALL["R"]}
+        sizes |= {name: size for name, size in SMALL.items() if name != "C" or kernel in TUNED}
 
     def grid(chosen: dict[str, Any]) -> tuple[int]:
         return (N * triton.cdiv(n_rows, chosen[block]),)
