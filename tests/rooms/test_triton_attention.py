@@ -238,25 +238,20 @@ def in_float64(dout, arrays, options):
     return [x.detach().cpu().numpy() for x in (out, *gradients)]
 
 
-def agree_on_a_gpu(case, dtype):
-    """Compared in units of the largest number: outputs of 4,096 keys are small."""
+def on_a_gpu(case, dtype):
+    """What the kernel gives there, and what it should, of numbers that the dtype holds."""
     dout, arrays, options = make(*case, dtype="float32" if dtype == "float32" else "float16")
-    if dtype == "bfloat16":  # what it holds exactly
+    if dtype == "bfloat16":
         dout, *arrays = (torch.tensor(x).bfloat16().float().numpy() for x in (dout, *arrays))
     found = attend(arrays, dout, dtype=dtype, device="cuda", **options)
-    expected = in_float64(dout, arrays, options)
-    units = [max(np.abs(x).max(initial=0), 1e-9) for x in expected]
-    found, expected = (
-        [x / unit for x, unit in zip(xs, units, strict=True)] for xs in (found, expected)
-    )
-    agree(found, expected, TOLERANCE[dtype])
+    return found, in_float64(dout, arrays, options)
 
 
 @gpu
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("name", CASES)
 def test_on_a_gpu(name, dtype):
-    agree_on_a_gpu(CASES[name], dtype)
+    agree(*on_a_gpu(CASES[name], dtype), TOLERANCE[dtype])
 
 
 @gpu
@@ -273,9 +268,15 @@ def test_on_a_gpu(name, dtype):
     ],
 )
 def test_long_texts_on_a_gpu(dtype, T, S, d_k, padding, options):
-    """Long enough in 16 bits that several sizes of block are tried, and the fastest is taken."""
+    """Long enough in 16 bits that several sizes of block are tried, and the fastest is taken.
+
+    Compared in units of the largest number: the mean of thousands of values is small.
+    """
     mask_shape = (2, 1, 1, S) if padding else None
-    agree_on_a_gpu(((2, 2), T, S, d_k, d_k, mask_shape, options), dtype)
+    found, expected = on_a_gpu(((2, 2), T, S, d_k, d_k, mask_shape, options), dtype)
+    for name, one, other in zip(NAMES, found, expected, strict=True):
+        worst = np.abs(one - other).max() / np.abs(other).max()
+        assert worst < TOLERANCE[dtype], name
 
 
 @gpu
