@@ -128,6 +128,16 @@ def test_large_scores(call):
     close(dv, [[0.5], [1.0], [0.0], [0.5]], "float32")
 
 
+def test_large_scores_do_not_swallow_the_number_of_keys(call):
+    """Eleven equal scores of 10⁹: each key has a weight of 1/11, in the backward too."""
+    dout, (q, k, v), _ = make((2, 3), 5, 11, 16, 16, None, {})
+    q[...] = k[...] = 0
+    q[..., 0], k[..., 0] = 1e9, 1
+    out, _, _, dv = call(attend, (q, k, v), dout, scale=1.0)
+    close(out, np.broadcast_to(v.mean(-2, keepdims=True), out.shape), "float32")
+    close(dv, np.broadcast_to(dout.sum(-2, keepdims=True) / 11, v.shape), "float32")
+
+
 def test_arrays_that_are_not_contiguous(call):
     """Heads as `split_heads` leaves them, (B, T, H, d_k) seen as (B, H, T, d_k)."""
     dout, arrays, options = make((2, 2), 5, 37, 16, 16, (2, 1, 1, 37), {})
@@ -215,7 +225,8 @@ def test_the_compiler_takes_what_the_interpreter_takes(tmp_path, monkeypatch):
     sizes = {"D_K": 40, "D_V": 64, "WIDTH_K": 64, "WIDTH_V": 64, "CAUSAL": True}
     sizes |= {name: SMALL[name] for name in ("R", "C")}
     types = {"T": "i32", "S": "i32", "scale": "fp32", "factor": "fp32", "mask": "*i1"}
-    types |= {"log_totals": "*fp32", "means": "*fp32", **dict.fromkeys(sizes, "constexpr")}
+    types |= dict.fromkeys(("peaks", "totals", "means"), "*fp32")
+    types |= dict.fromkeys(sizes, "constexpr")
     for kernel in TUNED:
         names = kernel.arg_names
         signature = {name: types.get(name, "*bf16") for name in names}

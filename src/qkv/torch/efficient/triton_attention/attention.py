@@ -31,8 +31,8 @@ def triton_attention(
     each block of queries and for each block of keys. Needs Triton, `pip install 'qkv[triton]'`.
 
     Scores and sums are float32; weights are rounded to the dtype of the values before they meet
-    them. Under autocast everything is in its dtype. A large text's first call tries several sizes
-    of block. On a CPU, Triton's interpreter runs it slowly, to test it: `TRITON_INTERPRET=1`.
+    them. Under autocast everything is in its dtype. In 16 bits, the first call with 1,024 tokens
+    or more tries several sizes of block. With `TRITON_INTERPRET=1` it runs on a CPU, slowly.
 
     Args:
         q: (B, H, T, d_k) queries in float16, bfloat16 or float32; any number of leading axes.
@@ -76,10 +76,9 @@ class _TritonAttention(torch.autograd.Function):
         ctx: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, scale: float
     ) -> Tensor:
         q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
-        log_totals: Tensor
         out: Tensor
-        out, log_totals = _launch().forward(q, k, v, mask, causal, scale)
-        ctx.save_for_backward(q, k, v, mask, out, log_totals)
+        out, peaks, totals = _launch().forward(q, k, v, mask, causal, scale)
+        ctx.save_for_backward(q, k, v, mask, out, peaks, totals)
         ctx.causal, ctx.scale = causal, scale
         return out
 

@@ -3,7 +3,9 @@
 NumPy's double loop adds to dq, dk and dv at once. Here programs run at the same time and must not
 add to one place, so the loop is run twice: `attend_backward_queries` holds a block of queries and
 adds up its dq over the keys, `attend_backward_keys` holds a block of keys and adds up its dk and dv
-over the queries. Both compute the weights anew, 2^(score − log_total).
+over the queries. Both compute the weights anew, 2^(score − peak), which are still to be divided
+by the query's total. NumPy divides dout by it, which could vanish in float16; here the products
+with dout are divided, in float32.
 """
 
 from __future__ import annotations
@@ -26,18 +28,20 @@ __all__ = ["attend_backward_keys", "attend_backward_queries", "mean_gradients"]
 def mean_gradients(
     dout: tl.tensor,
     out: tl.tensor,
+    totals: tl.tensor,
     means: tl.tensor,
     T: tl.tensor,
     D_V: tl.constexpr,
     WIDTH_V: tl.constexpr,
     R: tl.constexpr,
 ) -> None:
-    """Softmax's Σ dout · w of each query, the mean gradient of its weights: Σ dout · out."""
+    """Softmax's Σ dout · w of each query, which is Σ dout · out; divided by its total."""
     n, start = place(T, R)
     rows = start + tl.arange(0, R)
     upstream = load_rows(dout + n * T * D_V, rows, T, D_V, WIDTH_V).to(tl.float32)  # (R, d_v)
     mixed = load_rows(out + n * T * D_V, rows, T, D_V, WIDTH_V).to(tl.float32)  # (R, d_v)
-    tl.store(means + n * T + rows, tl.sum(upstream * mixed, 1), rows < T)
+    total = tl.load(totals + n * T + rows, rows < T, other=1.0)
+    tl.store(means + n * T + rows, tl.sum(upstream * mixed, 1) / total, rows < T)
 
 
 @triton.jit
@@ -47,7 +51,8 @@ def attend_backward_queries(
     k: tl.tensor,
     v: tl.tensor,
     mask: tl.tensor,
-    log_totals: tl.tensor,
+    peaks: tl.tensor,
+    totals: tl.tensor,
     means: tl.tensor,
     dq: tl.tensor,
     T: tl.tensor,
@@ -70,7 +75,8 @@ def attend_backward_queries(
     rows = start + tl.arange(0, R)
     queries = load_rows(q + n * T * D_K, rows, T, D_K, WIDTH_K)  # (R, d_k)
     upstream = load_rows(dout + n * T * D_V, rows, T, D_V, WIDTH_V)  # (R, d_v)
-    log_total = tl.load(log_totals + n * T + rows, rows < T, other=float("inf"))
+    peak = tl.load(peaks + n * T + rows, rows < T, other=float("inf"))
+    share = 1 / tl.load(totals + n * T + rows, rows < T, other=1.0)  # a weight of 2^0
     mean = tl.load(means + n * T + rows, rows < T, other=0.0)
     sums = tl.zeros((R, WIDTH_K), tl.float32)  # (R, d_k)
 
@@ -84,12 +90,12 @@ def attend_backward_queries(
         whole = 0
     for first in range(0, whole, C):
         sums = add_keys(
-            sums, queries, upstream, log_total, mean, k, v, mask, rows, first, T, S, factor,
+            sums, queries, upstream, peak, share, mean, k, v, mask, rows, first, T, S, factor,
             D_K, D_V, WIDTH_K, WIDTH_V, CAUSAL, C, HIDE=False,
         )  # fmt: skip
     for first in range(whole, stop, C):
         sums = add_keys(
-            sums, queries, upstream, log_total, mean, k, v, mask, rows, first, T, S, factor,
+            sums, queries, upstream, peak, share, mean, k, v, mask, rows, first, T, S, factor,
             D_K, D_V, WIDTH_K, WIDTH_V, CAUSAL, C, HIDE=True,
         )  # fmt: skip
     store_rows(dq + n * T * D_K, sums * scale, rows, T, D_K, WIDTH_K)
@@ -100,7 +106,8 @@ def add_keys(
     sums: tl.tensor,
     queries: tl.tensor,
     upstream: tl.tensor,
-    log_total: tl.tensor,
+    peak: tl.tensor,
+    share: tl.tensor,
     mean: tl.tensor,
     k: tl.tensor,
     v: tl.tensor,
@@ -125,8 +132,8 @@ def add_keys(
     scores = scores_of(queries, keys) * factor  # (R, C)
     if HIDE:
         scores = hide(scores, mask, rows[:, None], cols[None, :], T, S, CAUSAL)
-    weights = tl.exp2(scores - log_total[:, None])  # (R, C)
-    dscores = weights * (scores_of(upstream, values) - mean[:, None])
+    weights = tl.exp2(scores - peak[:, None])  # (R, C), undivided
+    dscores = weights * (scores_of(upstream, values) * share[:, None] - mean[:, None])
     return tl.dot(dscores.to(keys.dtype), keys, sums, input_precision="ieee")
 
 
@@ -137,7 +144,8 @@ def attend_backward_keys(
     k: tl.tensor,
     v: tl.tensor,
     mask: tl.tensor,
-    log_totals: tl.tensor,
+    peaks: tl.tensor,
+    totals: tl.tensor,
     means: tl.tensor,
     dk: tl.tensor,
     dv: tl.tensor,
@@ -156,7 +164,7 @@ def attend_backward_keys(
     """The gradients of a block of keys and values, added up over the blocks of queries."""
     n, start = place(S, C)
     q, dout = q + n * T * D_K, dout + n * T * D_V
-    log_totals, means = log_totals + n * T, means + n * T
+    peaks, totals, means = peaks + n * T, totals + n * T, means + n * T
     cols = start + tl.arange(0, C)
     keys = load_rows(k + n * S * D_K, cols, S, D_K, WIDTH_K)  # (C, d_k)
     values = load_rows(v + n * S * D_V, cols, S, D_V, WIDTH_V)  # (C, d_v)
@@ -171,12 +179,12 @@ def attend_backward_keys(
         whole = tl.minimum(tl.cdiv(tl.maximum(start + C - 1 + T - S, 0), R) * R, T)
     for first in range(begin, whole, R):
         dkeys, dvalues = add_queries(
-            dkeys, dvalues, keys, values, dout, q, log_totals, means, cols, first, T, S, factor,
+            dkeys, dvalues, keys, values, dout, q, peaks, totals, means, cols, first, T, S, factor,
             D_K, D_V, WIDTH_K, WIDTH_V, CAUSAL, R, HIDE=True,
         )  # fmt: skip
     for first in range(whole, T, R):
         dkeys, dvalues = add_queries(
-            dkeys, dvalues, keys, values, dout, q, log_totals, means, cols, first, T, S, factor,
+            dkeys, dvalues, keys, values, dout, q, peaks, totals, means, cols, first, T, S, factor,
             D_K, D_V, WIDTH_K, WIDTH_V, CAUSAL, R, HIDE=False,
         )  # fmt: skip
     if mask is not None:  # a padded key stands alone in its row: one zero at the end is enough
@@ -194,7 +202,8 @@ def add_queries(
     values: tl.tensor,
     dout: tl.tensor,
     q: tl.tensor,
-    log_totals: tl.tensor,
+    peaks: tl.tensor,
+    totals: tl.tensor,
     means: tl.tensor,
     cols: tl.tensor,
     first: tl.tensor,
@@ -208,7 +217,7 @@ def add_queries(
     CAUSAL: tl.constexpr,
     R: tl.constexpr,
     HIDE: tl.constexpr,
-) -> tl.tensor:
+) -> tuple[tl.tensor, tl.tensor]:
     """What the block of queries at `first` adds to the gradients of the keys and values.
 
     Its scores are turned, (C, R): so nothing has to be transposed in `weights.mT @ upstream`.
@@ -216,13 +225,15 @@ def add_queries(
     rows = first + tl.arange(0, R)
     queries = load_rows(q, rows, T, D_K, WIDTH_K)  # (R, d_k)
     upstream = load_rows(dout, rows, T, D_V, WIDTH_V)  # (R, d_v)
-    log_total = tl.load(log_totals + rows, rows < T, other=float("inf"))  # weights of 0 past T
+    peak = tl.load(peaks + rows, rows < T, other=float("inf"))  # weights of 0 past T
+    share = 1 / tl.load(totals + rows, rows < T, other=1.0)
     mean = tl.load(means + rows, rows < T, other=0.0)
     scores = scores_of(keys, queries) * factor  # (C, R)
     if HIDE:
         scores = hide(scores, None, rows[None, :], cols[:, None], T, S, CAUSAL)
-    weights = tl.exp2(scores - log_total[None, :])  # (C, R)
-    dvalues = tl.dot(weights.to(upstream.dtype), upstream, dvalues, input_precision="ieee")
-    dscores = weights * (scores_of(values, upstream) - mean[None, :])  # (C, R)
+    weights = tl.exp2(scores - peak[None, :])  # (C, R), undivided
+    divided = (weights * share[None, :]).to(upstream.dtype)
+    dvalues = tl.dot(divided, upstream, dvalues, input_precision="ieee")
+    dscores = weights * (scores_of(values, upstream) * share[None, :] - mean[None, :])  # (C, R)
     dkeys = tl.dot(dscores.to(queries.dtype), queries, dkeys, input_precision="ieee")
     return dkeys, dvalues

@@ -17,7 +17,7 @@ __all__ = ["hide", "load_rows", "place", "scores_of", "store_rows"]
 
 
 @triton.jit
-def place(n_rows: tl.tensor, ROWS: tl.constexpr) -> tl.tensor:
+def place(n_rows: tl.tensor, ROWS: tl.constexpr) -> tuple[tl.tensor, tl.tensor]:
     """Which of the N this program works on, and the first row of its block there."""
     n_blocks = tl.cdiv(n_rows, ROWS)
     n = (tl.program_id(0) // n_blocks).to(tl.int64)  # N · T · d_k can outgrow int32

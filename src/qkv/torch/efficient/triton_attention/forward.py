@@ -27,7 +27,8 @@ def attend(
     v: tl.tensor,
     mask: tl.tensor,
     out: tl.tensor,
-    log_totals: tl.tensor,
+    peaks: tl.tensor,
+    totals: tl.tensor,
     T: tl.tensor,
     S: tl.tensor,
     factor: tl.tensor,
@@ -41,8 +42,8 @@ def attend(
 ) -> None:
     """A block of queries attends to one block of keys after another.
 
-    Writes the mixed values, and for the backward log₂ Σ 2^score, which is +∞ for a query that may
-    attend to no key: so each of its weights, 2^(score − ∞), is 0.
+    Writes the mixed values and, for the backward, each query's peak and total: +∞ and 1 where it
+    may attend to no key, so that each of its weights, 2^(score − ∞), is 0.
     """
     n, start = place(T, R)
     q, k, v = q + n * T * D_K, k + n * S * D_K, v + n * S * D_V
@@ -76,8 +77,8 @@ def attend(
     empty = total == 0
     total = tl.where(empty, 1.0, total)
     store_rows(out + n * T * D_V, mixed / total[:, None], rows, T, D_V, WIDTH_V)
-    log_total = tl.where(empty, float("inf"), peak + tl.log2(total))
-    tl.store(log_totals + n * T + rows, log_total, rows < T)
+    tl.store(peaks + n * T + rows, tl.where(empty, float("inf"), peak), rows < T)
+    tl.store(totals + n * T + rows, total, rows < T)
 
 
 @triton.jit
@@ -101,7 +102,7 @@ def take_in(
     CAUSAL: tl.constexpr,
     C: tl.constexpr,
     HIDE: tl.constexpr,
-) -> tl.tensor:
+) -> tuple[tl.tensor, tl.tensor, tl.tensor]:
     """One step of the online softmax: peak, total and mix after the block of keys at `first`."""
     cols = first + tl.arange(0, C)
     keys = load_rows(k, cols, S, D_K, WIDTH_K)  # (C, d_k)

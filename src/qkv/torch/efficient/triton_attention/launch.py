@@ -67,13 +67,13 @@ TUNED = {
 
 def forward(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, scale: float
-) -> tuple[Tensor, Tensor]:
-    """Mixed values (N, T, d_v), and log₂ Σ 2^score (N, T) in float32, of contiguous arrays."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Mixed values (N, T, d_v), peaks and totals (N, T) in float32, of contiguous arrays."""
     out = torch.empty((*q.shape[:-1], v.shape[-1]), dtype=q.dtype, device=q.device)
-    log_totals = torch.empty(q.shape[:-1], dtype=torch.float32, device=q.device)
+    peaks, totals = torch.empty((2, *q.shape[:-1]), dtype=torch.float32, device=q.device)
     sizes = _sizes(q, k, v, causal)
-    _run(attend, q, "R", q, k, v, mask, out, log_totals, factor=_base_two(scale), **sizes)
-    return out, log_totals
+    _run(attend, q, "R", q, k, v, mask, out, peaks, totals, factor=_base_two(scale), **sizes)
+    return out, peaks, totals
 
 
 def backward(
@@ -83,18 +83,19 @@ def backward(
     v: Tensor,
     mask: Tensor | None,
     out: Tensor,
-    log_totals: Tensor,
+    peaks: Tensor,
+    totals: Tensor,
     causal: bool,
     scale: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients of q, k and v, from what the forward returned."""
     dq, dk, dv = (torch.empty_like(x) for x in (q, k, v))
-    means = torch.empty_like(log_totals)
+    means = torch.empty_like(totals)
     sizes = _sizes(q, k, v, causal)
     width = {name: sizes[name] for name in ("T", "D_V", "WIDTH_V")}
-    _run(mean_gradients, q, "R", dout, out, means, **width)
+    _run(mean_gradients, q, "R", dout, out, totals, means, **width)
     scales = {"scale": scale, "factor": _base_two(scale)}
-    shared = (dout, q, k, v, mask, log_totals, means)
+    shared = (dout, q, k, v, mask, peaks, totals, means)
     _run(attend_backward_queries, q, "R", *shared, dq, **scales, **sizes)
     _run(attend_backward_keys, k, "C", *shared, dk, dv, **scales, **sizes)
     return dq, dk, dv
