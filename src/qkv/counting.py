@@ -2,6 +2,7 @@
 
 `count_operations(f, a, b)` calls f with arrays of such numbers. Nothing is derived from shapes:
 each `*` between two numbers is one multiplication, whichever function of NumPy asked for it.
+`count_products(layer, x)` adds up the matrix products of what takes true arrays only.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["CountedNumber", "Tally", "count_operations"]
+__all__ = ["CountedNumber", "Tally", "count_operations", "count_products"]
 
 Number: TypeAlias = "CountedNumber | float"
 
@@ -75,8 +76,8 @@ class CountedNumber:
     def __lt__(self, other: Number) -> bool:
         return self.value < _value(other)
 
-    def __gt__(self, other: Number) -> bool:
-        return self.value > _value(other)
+    def __ge__(self, other: Number) -> bool:
+        return self.value >= _value(other)
 
     def exp(self) -> CountedNumber:
         self.tally.functions += 1
@@ -111,3 +112,34 @@ def count_operations(function: Callable[..., Any], *arrays: Any) -> Tally:
     counted = np.vectorize(lambda value: CountedNumber(value, tally), otypes=[object])
     function(*(counted(np.asarray(array, dtype=float)) for array in arrays))
     return tally
+
+
+class _Products(np.ndarray[Any, Any]):
+    """An array whose matrix products are counted, and those of what is computed from it."""
+
+    flops = 0
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [_plain(value) for value in inputs]
+        if ufunc is np.matmul:
+            _Products.flops += 2 * plain[0].size * plain[1].shape[-1]
+        if "out" in options:
+            options["out"] = tuple(_plain(value) for value in options["out"])
+        result = getattr(ufunc, method)(*plain, **options)
+        return np.asarray(result).view(_Products)
+
+
+def _plain(value: Any) -> Any:
+    return value.view(np.ndarray) if isinstance(value, _Products) else value
+
+
+def count_products(function: Callable[[Any], Any], array: Any) -> int:
+    """FLOPs of all matrix products that begin at `array`, two for each multiplication.
+
+    Args:
+        function: a layer of `qkv.numpy`, or any other function of one array.
+        array: (..., d).
+    """
+    _Products.flops = 0
+    function(np.asarray(array).view(_Products))
+    return _Products.flops
