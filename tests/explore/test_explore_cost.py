@@ -13,6 +13,7 @@ from qkv.explore.cost import (
     D_MODEL,
     LAYERS,
     N_HEADS,
+    START,
     Cost,
     N,
     as_bytes,
@@ -21,8 +22,6 @@ from qkv.explore.cost import (
     seconds,
 )
 from qkv.explore.framework.frames import Frames
-
-START = {"n": 2048, "d_model": 512, "n_heads": 8, "layers": 1, "batch": 1}
 
 
 @pytest.mark.parametrize(("n", "n_heads"), [(5, 1), (7, 4), (48, 2)])
@@ -83,7 +82,7 @@ def test_functions_are_pure_and_light():
     for n, d, heads, layers, batch in itertools.product(N, D_MODEL, N_HEADS, LAYERS, BATCH):
         point = {"n": n, "d_model": d, "n_heads": heads, "layers": layers, "batch": batch}
         first, second = costs(**point), costs(**point)
-        assert first["amounts"].rows == second["amounts"].rows
+        assert first["costs"].rows == second["costs"].rows
         np.testing.assert_array_equal(first["share"].values, second["share"].values)
         packed.add(first)
     assert len(packed.data) < 100_000

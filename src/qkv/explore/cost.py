@@ -9,13 +9,14 @@ import numpy as np
 from qkv.experiments.stored import stored_result
 from qkv.explore.framework.panels import Bars, Lines, Panels, Table
 
-__all__ = ["BATCH", "DEVICES", "D_MODEL", "LAYERS", "N_HEADS", "Cost", "N", "costs", "devices"]
+__all__ = ["BATCH", "DEVICES", "D_MODEL", "LAYERS", "N_HEADS", "START", "Cost", "N", "costs"]
 
 N = (128, 512, 2048, 8192, 32_768, 131_072)
 D_MODEL = (256, 512, 1024, 4096)
 N_HEADS = (1, 8, 16)
 LAYERS = (1, 6, 24)
 BATCH = (1, 32)
+START = {"n": 2048, "d_model": 512, "n_heads": 8, "layers": 1, "batch": 1}
 FLOAT32 = 4  # bytes
 # FLOPs a second from a data sheet (NVIDIA H100 SXM, bfloat16, dense): nothing was run on one here.
 DEVICES = {"H100, data sheet": 989e12}
@@ -82,7 +83,7 @@ def costs(*, n: int, d_model: int, n_heads: int, layers: int, batch: int) -> Pan
         "share": Bars(
             [100 * count / total for count in cost.flops.values()], list(cost.flops), (0, 100)
         ),
-        "amounts": Table(["what", "how much"], list(amounts.items())),
+        "costs": Table(["what", "how much"], list(amounts.items())),
         "seconds": Table(
             ["device", "at least"],
             [[name, seconds(total / rate)] for name, rate in devices().items()],
