@@ -40,9 +40,9 @@ class Cost:
         """Of the matrix products, by part."""
         tokens, d = self.layers * self.batch * self.n, self.d_model
         return {
-            "projections": 8 * tokens * d**2,
-            "feed-forward": 16 * tokens * d**2,
             "n² part": 4 * tokens * self.n * d,
+            "feed-forward": 16 * tokens * d**2,
+            "projections": 8 * tokens * d**2,
         }
 
     @property
