@@ -65,7 +65,15 @@ def test_the_cpu_is_the_one_that_was_measured():
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(2.34, "2.3 s"), (0.0123, "12 ms"), (2e-5, "20 µs"), (1234, "1,234 s")]
+    ("value", "text"),
+    [
+        (2.34, "2.3 s"),
+        (0.0123, "12 ms"),
+        (2e-5, "20 µs"),
+        (1234, "1,234 s"),
+        (7200, "2 h"),
+        (10**6, "12 days"),
+    ],
 )
 def test_seconds_have_the_unit_that_fits(value, text):
     assert seconds(value) == text

@@ -116,8 +116,8 @@ def as_bytes(count: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """Seconds, milliseconds or microseconds, two digits."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+    """Two digits and the unit that fits, from microseconds to days."""
+    for unit, size in (("days", 86_400.0), ("h", 3600.0), ("s", 1.0), ("ms", 1e-3)):
         if value >= size:
             return f"{two_digits(value / size)} {unit}"
     return f"{two_digits(value / 1e-6)} µs"
