@@ -17,7 +17,7 @@ FLOORS = [
     {"checkpoint", "hugging_face"},
     {"translator"},
     {"pretrained"},
-    {"plot"},
+    {"plot", "counting"},
     {"trainer"},
     {"experiments"},
     {"explore", "exercises", "live"},

@@ -1,0 +1,205 @@
+"""The exercises of the chapter on cost: the check of each answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from qkv.counting import count_operations
+from qkv.exercises.checks import (
+    WrongAnswer,
+    as_array,
+    as_function,
+    as_number,
+    exercise,
+    is_close,
+    reject,
+    reject_each,
+)
+from qkv.exercises.cost_further import batch_at_the_ridge, what_a_faster_chip_helps
+from qkv.exercises.masks_helpers import as_letters
+
+__all__ = [
+    "batch_at_the_ridge",
+    "overtaking_length",
+    "refuting_observations",
+    "what_a_faster_chip_helps",
+    "which_layer",
+    "window_scores",
+]
+
+
+Array = np.ndarray[Any, Any]
+
+
+@exercise("cost-1")
+def which_layer(answer: object) -> str:
+    """The letters of self-attention, recurrent, convolution and restricted attention: CBDA."""
+    letters = "".join(str(item) for item in answer) if isinstance(answer, list | tuple) else answer
+    reject(
+        not isinstance(letters, str) or sorted(letters.upper()) != list("ABCD"),
+        "Four different letters were asked for.",
+        'One string such as "ABCD": self-attention, recurrent, convolution, restricted.',
+    )
+    order = str(letters).upper()
+    mistakes = {
+        "CDBA": (
+            "B and D are exchanged.",
+            "They multiply equally often. Which of the two has to wait for its earlier results?",
+        ),
+        "ABDC": (
+            "A and C are exchanged.",
+            "They agree while n = r. Which of them becomes fourfold when n doubles?",
+        ),
+        "ADBC": (
+            "Two pairs are exchanged.",
+            "Begin with the chains: one layer needs n multiplications one after another.",
+        ),
+    }
+    if order in mistakes:
+        raise WrongAnswer(*mistakes[order])
+    reject(
+        order[0] in "BD",
+        "Self-attention is not among the layers that grow with d².",
+        "Compare the first and the last column: d doubles. Which two become four times as much?",
+    )
+    reject(order != "CBDA", "Not these.", "Take one column at a time: n twice, d twice, the chain.")
+    return "right: what grows, and what has to wait, tell the layers apart."
+
+
+@exercise("cost-2")
+def overtaking_length(answer: object) -> str:
+    """Decoder layer with cross-attention, d = 512: 8 n² d = 32 n d² at n = 4 d = 2,048."""
+    n = as_number(answer)
+    reject_each(
+        n,
+        (3072, "That is the encoder layer.", "A decoder layer has a second attention."),
+        (
+            4096,
+            "The n² part of one attention is missing.",
+            "Cross-attention has scores too: T · S of them, and here S = n.",
+        ),
+        (
+            1536,
+            "The projections of cross-attention are missing.",
+            "It has W_Q, W_K, W_V and W_O of its own.",
+        ),
+        (4, "That is n / d.", "With d = 512, which n is it?"),
+        (
+            1024,
+            "All projections are missing.",
+            "Each of the two attentions has four matrices.",
+        ),
+        (
+            1365,
+            "Some projections of cross-attention were counted twice.",
+            "Its queries come from n target tokens, its keys and values from n source tokens.",
+        ),
+    )
+    reject(
+        not is_close(n, 2048), "Not this n.", "Add up: n² part of both attentions, then the rest."
+    )
+    return "right: 8 n² d against 16 n d² + 16 n d²."
+
+
+@exercise("cost-3")
+def refuting_observations(answer: object) -> str:
+    """The observations that refute "more than half of the time is scores": B, D and F."""
+    letters = as_letters(answer, "ABCDEF")
+    hints = {
+        "A": "Four times is what n² alone would give. Does A speak against the claim?",
+        "C": "Heads change the FLOPs of neither part.",
+        "E": "Twice as many sentences are twice as much of each part.",
+    }
+    for letter, hint in hints.items():
+        reject(letter in letters, f"{letter} does not refute it.", hint)
+    reject(
+        "D" not in letters,
+        "One that measures the part itself is missing.",
+        "What does the time without the part say about its share?",
+    )
+    reject(
+        "B" not in letters,
+        "One about n is missing.",
+        "Half of the time doubles and half becomes fourfold: how many times as long is that?",
+    )
+    reject(
+        "F" not in letters,
+        "One about d is missing.",
+        "With twice the width, the scores take twice as long. And the rest?",
+    )
+    return "right: a share above one half leaves at least 3 times for n, and at most 3 for d."
+
+
+@exercise("cost-4")
+def window_scores(answer: object) -> str:
+    """`window_scores(q, k, r)`: (n, r) scores with r n d multiplications at most."""
+    function = as_function(answer)
+    rng = np.random.default_rng(0)
+    for n, d, r in ((5, 3, 2), (7, 2, 4), (4, 5, 1), (6, 2, 6)):
+        q, k = rng.normal(size=(2, n, d))
+        got = as_array(function(q, k, r))
+        right, full = _window(q, k, r), q @ k.T
+        reject(
+            got.shape == (n, n) != (n, r),
+            f"The shape is ({n}, {n}), that of all scores.",
+            f"One column for each key of the window: ({n}, {r}).",
+        )
+        reject(got.shape != (n, r), f"The shape is {got.shape}.", f"It should be ({n}, {r}).")
+        blocked = np.isneginf(right)
+        reject(
+            not np.isneginf(got[blocked]).all(),
+            "Keys before the first token have scores.",
+            "No such key exists: −∞ stands there, as behind a mask.",
+        )
+        if is_close(got[~blocked], right[~blocked]):
+            continue
+        rows = slice(r - 1, n - r + 1)  # those with r keys before them and r behind
+        ahead = np.array([full[i, i : i + r] for i in range(n)[rows]])
+        reject_each(
+            got[rows],
+            (
+                right[rows, ::-1],
+                "The columns are in reverse order.",
+                "The last column is the query's own key.",
+            ),
+            (
+                right[rows] / np.sqrt(d),
+                "The scores are scaled.",
+                "Plain dot products are asked for.",
+            ),
+            (ahead, "The window looks ahead.", "It ends at the query's own position."),
+        )
+        raise WrongAnswer(
+            "Some scores stand in other places.",
+            "Row i, column j: q_i · k_(i − r + 1 + j), all counted from 0.",
+        )
+    _reject_wasted_work(function)
+    return "right: the work grows with n · r, and so does the memory."
+
+
+def _window(q: Array, k: Array, r: int) -> Array:
+    scores = np.full((len(q), r), -np.inf)
+    for i, j in np.ndindex(*scores.shape):
+        if i - r + 1 + j >= 0:
+            scores[i, j] = q[i] @ k[i - r + 1 + j]
+    return scores
+
+
+def _reject_wasted_work(function: Callable[..., Any]) -> None:
+    n, d, r = 12, 2, 3
+    q, k = np.random.default_rng(1).normal(size=(2, n, d))
+    done = count_operations(lambda q, k: function(q, k, r), q, k).multiplications
+    reject(
+        done == 0,
+        "No multiplication could be counted.",
+        "Compute with NumPy on the arrays as they come; do not convert them.",
+    )
+    reject(
+        done > n * r * d,
+        f"The scores are right, but it took {done} multiplications.",
+        f"With n = {n}, d = {d}, r = {r} there are n · r · d = {n * r * d}: compute no score that "
+        "you do not return.",
+    )
