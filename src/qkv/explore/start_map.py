@@ -45,7 +45,7 @@ CHAPTERS = (
     Chapter(14, "families", "BERT, GPT, T5", (36, 33)),
     Chapter(15, "cost", "What attention costs"),
     Chapter(16, "efficient", "Attention for long texts"),
-    Chapter(17, "devices", "More than one device", (33, 23)),
+    Chapter(17, "devices", "More than one device", (34, 24)),
     Chapter(18, "backward", "Gradients by hand", (37, 20)),
 )
 # Two ways through: chapters whose cores are read. The second is the whole of what is written.
