@@ -14,7 +14,8 @@ from qkv.experiments import stored
 from qkv.experiments.stored import run_and_store, source_commit, stored_result
 
 MODULES = {path.stem for path in Path(qkv.experiments.__file__).parent.glob("*.py")}
-NAMES = sorted(MODULES - {"__init__", "small_translator", "stored"})
+ON_A_GPU = {"devices_gpu"}  # no result is stored until one has been measured
+NAMES = sorted(MODULES - {"__init__", "small_translator", "stored"} - ON_A_GPU)
 
 
 def experiment(name):
@@ -29,7 +30,7 @@ def shape_of(figures):
 
 
 def test_every_experiment_has_a_result_and_every_result_an_experiment():
-    assert sorted(path.stem for path in stored.RESULTS.glob("*")) == NAMES
+    assert sorted({path.stem for path in stored.RESULTS.glob("*")} - ON_A_GPU) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -32,7 +32,7 @@ class Chapter:
 CHAPTERS = (
     Chapter(2, "embedding", "From text to vectors", (39, 24)),
     Chapter(3, "attention", "Query, key, value", (39, 44)),
-    Chapter(4, "scaling", "Why √d_k", (37, 40)),
+    Chapter(4, "scaling", "Why √d_k", (37, 38)),
     Chapter(5, "masks", "Masks", (40, 52)),
     Chapter(6, "multi_head", "Multi-head attention", (38, 28)),
     Chapter(7, "add_norm", "Add & Norm", (35, 27)),
@@ -45,7 +45,7 @@ CHAPTERS = (
     Chapter(14, "families", "BERT, GPT, T5", (36, 33)),
     Chapter(15, "cost", "What attention costs", (32, 13)),
     Chapter(16, "efficient", "Attention for long texts"),
-    Chapter(17, "devices", "More than one device"),
+    Chapter(17, "devices", "More than one device", (34, 24)),
     Chapter(18, "backward", "Gradients by hand", (37, 20)),
 )
 # Two ways through: chapters whose cores are read. The second is the whole of what is written.

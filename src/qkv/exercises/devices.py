@@ -1,0 +1,150 @@
+"""The exercises of the chapter on devices: the check of each answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from qkv.exercises.checks import (
+    WrongAnswer,
+    as_array,
+    as_function,
+    exercise,
+    is_close,
+    reject,
+    reject_each,
+)
+from qkv.exercises.devices_further import lost_in_bfloat16, scale_the_loss
+
+__all__ = [
+    "DIFFERENCES",
+    "lost_in_bfloat16",
+    "order_of_a_sum",
+    "rounding_or_fault",
+    "safe_words",
+    "scale_the_loss",
+    "share_of_each",
+]
+
+DIFFERENCES = {
+    "A": "rounding",
+    "B": "fewer digits",
+    "C": "rounding",
+    "D": "fewer digits",
+    "E": "overflow",
+}
+HINTS = {
+    "A": "A logit of 10 in float32 is exact to about 10 · 6e-8, and many roundings add up.",
+    "B": "In float32 the rooms differ by millionths. Which format differs by hundredths?",
+    "C": "Near 10, what is the gap between neighbours in bfloat16?",
+    "D": "What would rounding in float64 leave, and which format leaves 4e-6?",
+    "E": "Which operation of finite numbers gives something that is no number?",
+}
+
+
+@exercise("devices-1")
+def order_of_a_sum(answer: object) -> str:
+    """4096 + 1 + 1 + 1 in float16: 4096 from left to right, 4100 if the ones are added first."""
+    got = as_array(answer, shape=(2,)).astype(float)
+    reject_each(
+        got,
+        ([4099, 4099], "That is the exact sum, twice.", "4099 is no float16 number."),
+        ([4096, 4099], "The second is not rounded.", "Between 4096 and 8192, how far apart?"),
+        ([4096, 4098], "The gap is wrong.", "It doubles at each power of two: at 4096 again."),
+        ([4096, 4096], "3 is more than half of the gap.", "To which neighbour is 4099 nearer?"),
+        ([4100, 4096], "The two are exchanged.", "Left to right begins with the large number."),
+        (
+            [4100, 4100],
+            "One 1 at a time is too small.",
+            "Round after each addition, not at the end.",
+        ),
+    )
+    reject(
+        not is_close(got, [4096.0, 4100.0]),
+        "Not these numbers.",
+        "Write down the neighbours of 4096 first, then round after each addition.",
+    )
+    return "right. Left to right, each 1 is lost; together they are more than half of the gap."
+
+
+@exercise("devices-2")
+def rounding_or_fault(answer: object) -> str:
+    """What each of five differences shows: rounding, fewer digits somewhere, an overflow."""
+    if not isinstance(answer, Mapping):
+        raise WrongAnswer(
+            "A dictionary was asked for.", 'It begins {"A": "rounding", "B": …} and goes on to "E".'
+        )
+    got = {str(k).strip().upper(): str(v).strip().lower() for k, v in answer.items()}
+    unknown = set(got.values()) - set(DIFFERENCES.values())
+    reject(
+        got.keys() != DIFFERENCES.keys() or unknown,
+        "A to E, each with one of three answers, were asked for.",
+        'The answers are "rounding", "fewer digits" and "overflow".',
+    )
+    for letter, right in DIFFERENCES.items():
+        reject(got[letter] != right, f"{letter} is something else.", HINTS[letter])
+    return "right. The size of a difference tells which format it comes from."
+
+
+@exercise("devices-3")
+def share_of_each(answer: object) -> str:
+    """Factors on the means of 6, 3 and 1 tokens before three processes average: 1.8, 0.9, 0.3."""
+    got = as_array(answer, shape=(3,)).astype(float)
+    right = np.array([1.8, 0.9, 0.3])
+    reject_each(
+        got,
+        (
+            np.ones(3),
+            "So the mean of means stays.",
+            "A token of the third process counts too much.",
+        ),
+        (right / 3, "These are the shares of the batch.", "DDP then divides by 3."),
+        (right[::-1], "The order is reversed.", "Whose mean stands for most tokens?"),
+        (
+            [6, 3, 1],
+            "With these the sum is taken, and a third of it.",
+            "What is left to divide by?",
+        ),
+        (1 / right, "These are the reciprocals.", "More tokens need a larger factor."),
+        ([2, 1, 1 / 3], "The factors have the right proportions.", "Try three means that are 1."),
+    )
+    reject(
+        not is_close(got, right),
+        "Not these factors.",
+        "Set the average of factor · mean equal to the sum of all gradients, divided by 10.",
+    )
+    return "right: R · N_r / N. They average to 1, so equal means stay what they are."
+
+
+@exercise("devices-4")
+def safe_words(answer: object) -> str:
+    """safe(logits, e): the rows whose largest logit leads by more than 2 e."""
+    safe = as_function(answer)
+    rng = np.random.default_rng(17)
+    for _ in range(5):
+        logits = rng.normal(size=(40, 11)) - 5
+        first, second = np.sort(logits, axis=1)[:, [-1, -2]].T
+        e, lead = float(np.median(first - second)) * 0.6, first - second
+        got = np.asarray(safe(logits, e))
+        reject(
+            got.shape != (40,),
+            f"For logits of shape (40, 11) the shape is {got.shape}; (40,) is asked for.",
+            "One truth value for each row.",
+        )
+        spread = first - logits.min(axis=1)
+        size = np.sort(abs(logits), axis=1)[:, [-1, -2]]
+        reject_each(
+            got.astype(float),
+            (lead > e, "A lead of e is not enough.", "Both logits can move, towards each other."),
+            (lead < 2 * e, "True and False are exchanged.", "True = the word cannot change."),
+            (spread > 2 * e, "This compares with the smallest logit.", "Who could overtake first?"),
+            (first > 2 * e, "The logit itself says nothing.", "A lead is a difference of two."),
+            (size[:, 0] - size[:, 1] > 2 * e, "Sizes were sorted.", "Logits may be negative."),
+        )
+        reject(
+            not np.array_equal(got.astype(bool), lead > 2 * e),
+            "Some rows are wrong.",
+            "Sort each row, and take its last two entries.",
+        )
+    return "right. Where it says True, no device within e can choose another word."
