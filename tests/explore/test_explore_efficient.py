@@ -87,10 +87,10 @@ def test_online_softmax_is_blockwise_attention():
 def test_tiles_of_two_are_the_pencil_table():
     panels = block_size(block_size=2, tiles=8)
     assert panels["steps"].rows == (
-        ("0", "0–1", "2", "–", "1.5", "20", "13.333"),
-        ("1", "2–3", "4", "0.5", "2.25", "60", "26.667"),
-        ("2", "4–5", "8", "0.5", "2.25", "87.5", "38.889"),
-        ("3", "6–7", "16", "0.5", "2.375", "133.75", "56.316"),
+        ("0–1", "2", "–", "1.5", "20"),
+        ("2–3", "4", "0.5", "2.25", "60"),
+        ("4–5", "8", "0.5", "2.25", "87.5"),
+        ("6–7", "16", "0.5", "2.375", "133.75"),
     )
     assert panels["output"] == panels["exact"] == "56.32"
 
@@ -103,7 +103,7 @@ def test_a_tile_needs_the_same_bytes_for_every_length_and_all_scores_need_n_squa
 
 
 def test_keys_that_are_not_read_have_no_share():
-    shares = np.asarray(block_size(block_size=2, tiles=2)["tiles"].values)[0]
+    shares = np.asarray(block_size(block_size=2, tiles=2)["shares"].values)[0]
     np.testing.assert_allclose(shares, [0.5, 0.25, 1, 0.5, 0, 0, 0, 0])
 
 
@@ -192,18 +192,18 @@ def test_matrices_are_attention_weights_and_no_pooling_is_better_than_the_best_r
 def test_pools_are_linformer_with_averaged_neighbours_for_the_values():
     weights = attention_matrix("neighbours")
     v = np.random.default_rng(1).normal(size=(N, 3))
-    means = v.reshape(4, 6, 3).mean(axis=1)  # (r, d_v)
+    means = v.reshape(4, 4, 3).mean(axis=1)  # (r, d_v)
     np.testing.assert_allclose(
-        pooled(weights, 4) @ v, weights.reshape(N, 4, 6).sum(-1) @ means, atol=1e-12
+        pooled(weights, 4) @ v, weights.reshape(N, 4, 4).sum(-1) @ means, atol=1e-12
     )
 
 
 def test_trained_heads_need_a_high_rank_and_soft_weights_a_low_one():
-    errors = {name: error(w := attention_matrix(name), best_of_rank(w, 8)) for name in MATRICES}
-    assert errors["neighbours"] < 0.02
-    assert errors["small random scores"] < 0.06
-    assert errors["trained: previous token"] > 0.5
-    assert errors["trained: induction"] > 0.4
+    errors = {name: error(w := attention_matrix(name), best_of_rank(w, 4)) for name in MATRICES}
+    assert errors["neighbours"] < 0.08
+    assert errors["small random scores"] < 0.12
+    assert errors["trained: previous token"] > 0.6
+    assert errors["trained: induction"] > 0.5
 
 
 def test_trained_heads_look_where_their_names_say():

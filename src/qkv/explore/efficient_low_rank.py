@@ -13,7 +13,7 @@ from qkv.explore.framework.panels import Bars, Heatmap, Lines, Panels
 
 Array = np.ndarray[Any, Any]
 
-N = 24  # tokens: a block of 12 letters, twice
+N = 16  # tokens: a block of 8 letters, twice
 MATRICES = (
     "small random scores",
     "large random scores",
@@ -21,7 +21,7 @@ MATRICES = (
     "trained: previous token",
     "trained: induction",
 )
-RANKS = (1, 2, 4, 8, 12, 16, 20, 24)
+RANKS = (1, 2, 4, 6, 8, 10, 12, 14, 16)
 
 
 def rank(*, matrix: str, r: int) -> Panels:
@@ -32,11 +32,11 @@ def rank(*, matrix: str, r: int) -> Panels:
         r: rank of the approximation, 1 to N.
     """
     weights = attention_matrix(matrix)
+    top, tokens = float(weights.max()), range(N)
+    best = best_of_rank(weights, r)
     return {
-        "weights": Heatmap(weights, range(N), range(N), colours="weights"),
-        "approximation": Heatmap(
-            best_of_rank(weights, r), range(N), range(N), colours="scores", limits=(-1, 1)
-        ),
+        "weights": Heatmap(weights, tokens, tokens, limits=(0, top)),
+        "approximation": Heatmap(best, tokens, tokens, colours="scores", limits=(-top, top)),
         "singular": Bars(np.linalg.svd(weights, compute_uv=False), range(1, N + 1)),
         "errors": Lines(
             RANKS,
