@@ -14,7 +14,7 @@ Array = np.ndarray[Any, Any]
 EXPONENTIALS = np.array([2, 1, 4, 2, 8, 1, 16, 4])  # e^score of each key: all pencil numbers
 VALUES = np.array([10, 20, 30, 40, 50, 60, 70, 80])  # one number a key, d_v = 1
 BLOCK_SIZES = (1, 2, 4, 8)
-HEADER = ("keys", "e^peak", "shrink", "total", "mix")
+HEADER = ("keys", "e^peak", "shrink", "total")
 LENGTHS = 2 ** np.arange(3, 14)  # 8 to 8,192
 FLOAT32 = 4  # bytes
 
@@ -47,6 +47,7 @@ def block_size(*, block_size: int, tiles: int) -> Panels:
     return {
         "shares": Heatmap(shares[None], ["query"], range(len(VALUES)), colours="weights"),
         "steps": Table(HEADER, [_row(n, step) for n, step in enumerate(steps)]),
+        "mix": f"{steps[-1].mix:g}",
         "output": f"{steps[-1].mix / steps[-1].total:.2f}",
         "exact": f"{exact():.2f}",
         "bytes": Lines(
@@ -92,8 +93,7 @@ def _row(n: int, step: Step) -> tuple[str, ...]:
     keys = range(step.keys.start, step.keys.stop)
     shown = f"{keys[0]}–{keys[-1]}" if len(keys) > 1 else f"{keys[0]}"
     shrink = f"{step.shrink:g}" if n else "–"
-    peak = f"{math.exp(step.peak):.0f}"
-    return shown, peak, shrink, f"{step.total:.5g}", f"{step.mix:.5g}"
+    return shown, f"{math.exp(step.peak):.0f}", shrink, f"{step.total:.5g}"
 
 
 def _tile_bytes(block_size: int) -> Array:
