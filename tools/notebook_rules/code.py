@@ -11,7 +11,8 @@ from tools.notebook_rules.chapter import Chapter, asserts, is_folded, tags, tree
 from tools.notebook_rules.length import FURTHER, core_cells, count_lines
 
 LONGEST_VISIBLE, LONGEST_FOLDED = 12, 16  # lines that are not blank; solutions may be longer
-WITH_TORCH_IN_CORE = {"devices", "training"}  # torch is their matter: devices, the trainer
+# Torch is their matter: devices, the fused kernel, the trainer.
+WITH_TORCH_IN_CORE = {"devices", "efficient", "training"}
 
 
 def short(chapter: Chapter) -> Iterator[str]:

@@ -1,0 +1,211 @@
+"""The exercises of the chapter on long texts: the check of each answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from qkv.exercises.checks import (
+    WrongAnswer,
+    as_array,
+    as_function,
+    exercise,
+    is_close,
+    reject,
+    reject_each,
+)
+from qkv.exercises.efficient_helpers import (
+    State,
+    output,
+    read_state,
+    state_of,
+    tiled_output,
+)
+from qkv.exercises.masks_helpers import as_letters
+
+__all__ = ["evidence", "hidden_bug", "merge_states", "third_tile"]
+
+VALUES = np.array([4.0, 12, 6, 8, 2, 10])  # of the six keys of efficient-3, one number each
+HALF = 0.5
+
+
+@exercise("efficient-1")
+def third_tile(answer: object) -> str:
+    """Total, mix and output after a third tile; the exponential of the peak doubles, 8 to 16."""
+    numbers = as_array(answer, shape=(3,))
+    reject_each(
+        numbers,
+        (
+            [3.5, 19, 19 / 3.5],
+            "The earlier sums were not rescaled.",
+            "The peak has moved. By what factor do all earlier terms shrink?",
+        ),
+        (
+            [2.5, 19, 7.6],
+            "The total was rescaled, the mix was not.",
+            "Both sums are made of the same exponentials.",
+        ),
+        (
+            [3.5, 12, 12 / 3.5],
+            "The mix was rescaled, the total was not.",
+            "With all values equal to 1, mix and total must stay equal.",
+        ),
+        (
+            [5.5, 33, 6],
+            "The earlier sums grew.",
+            "A higher peak makes exp(score − peak) smaller, not larger.",
+        ),
+        (
+            [5, 24, 4.8],
+            "The output is right, but the sums still belong to the peak ln 8.",
+            "Divide every exponential by that of the highest score so far.",
+        ),
+        (
+            [40, 192, 4.8],
+            "The output is right, but nothing was divided by the exponential of the peak.",
+            "Each weight is exp(score − peak). What is it for the highest score?",
+        ),
+        (
+            [1.5, 5, 10 / 3],
+            "These are the sums of the third tile alone.",
+            "What happens to what was kept after the second tile?",
+        ),
+        tolerance=5e-3,
+    )
+    reject(
+        not is_close(numbers, [2.5, 12, 4.8], 5e-3),
+        "Not these numbers.",
+        "First the new peak, then the factor for the old sums, then the weights of the two keys.",
+    )
+    return "right. All six keys at once, with exponentials that sum to 40, give 4.8 too."
+
+
+@exercise("efficient-2")
+def evidence(answer: object) -> str:
+    """The observations that prove a bug in blockwise attention: B, D and E."""
+    letters = as_letters(answer, "ABCDEF")
+    reject(
+        "A" in letters,
+        "A happens with correct code.",
+        "Sums in another order round differently. How large is the last bit of float32?",
+    )
+    reject(
+        "C" in letters,
+        "C is no proof.",
+        "How many products does blockwise attention compute, beside the plain one?",
+    )
+    reject(
+        "F" in letters,
+        "F holds for every weighted average, right or wrong.",
+        "Which wrong weights would still give outputs between these bounds?",
+    )
+    reject("B" not in letters, "One is missing.", "May the result depend on how the keys are cut?")
+    reject(
+        "D" not in letters,
+        "One is missing.",
+        "Softmax treats all keys alike. May their order matter, without a mask?",
+    )
+    reject(
+        "E" not in letters,
+        "One is missing.",
+        "What does the key with the highest score add to the total?",
+    )
+    return "right: B, D and E contradict the formula. A, C and F do not."
+
+
+@exercise("efficient-3")
+def hidden_bug(answer: object) -> str:
+    """Two rows of six scores: one hides that the sums are not rescaled, the other shows it."""
+    rows = as_array(answer, shape=(2, 6)).astype(float)
+    reject(not np.isfinite(rows).all(), "A score is infinite or NaN.", "Give finite numbers.")
+    reject(
+        any(len(set(row)) < 6 for row in rows.tolist()),
+        "Two scores of a row are equal.",
+        "All six have to differ, or the task would be too easy.",
+    )
+    gaps = [abs(tiled_output(row, VALUES, False) - output(row, VALUES)) for row in rows]
+    reject(
+        gaps[0] > 1e-9 and gaps[1] < 1e-9,
+        "The two rows are exchanged.",
+        "The first is the one for which the wrong code is right.",
+    )
+    reject(
+        gaps[0] > 1e-9,
+        "With the first row the wrong code gives a wrong output.",
+        "When does the rescaling multiply by 1?",
+    )
+    reject(
+        gaps[1] < HALF,
+        "With the second row the wrong output is still too near.",
+        "How often, and how far, can the peak rise in three tiles?",
+    )
+    return "right. A test whose first tile holds the highest score cannot find this bug."
+
+
+@exercise("efficient-4")
+def merge_states(answer: object) -> str:
+    """`merge(a, b)` joins the states of two sets of keys: (peak, total, mix) each."""
+    merge = as_function(answer)
+    rng = np.random.default_rng(0)
+    for factor in (1.0, 1000.0):
+        scores, values = factor * rng.normal(size=(3, 7)), rng.normal(size=(7, 2))
+        for cut in (2, 5):
+            parts = (slice(0, cut), slice(cut, 7))
+            a, b = (state_of(scores[:, part], values[part]) for part in parts)
+            _compare(merge, a, b, state_of(scores, values), factor)
+    empty: State = (np.full(3, -np.inf), np.zeros(3), np.zeros((3, 2)))
+    full = state_of(rng.normal(size=(3, 4)), rng.normal(size=(4, 2)))
+    for a, b in ((full, empty), (empty, full)):
+        got = read_state(merge(a, b), full)
+        reject(
+            not all(is_close(x, y, 1e-9) for x, y in zip(got, full, strict=True)),
+            "A part without keys changes the result.",
+            "Its peak is −∞ and its sums are 0. What is exp(−∞ − peak)?",
+        )
+    return "right: this is how parts of one text on two devices become one exact output."
+
+
+def _compare(merge: Callable[..., Any], a: State, b: State, whole: State, factor: float) -> None:
+    peak, total, mix = read_state(merge(a, b), whole)
+    reject(
+        factor > 1 and not np.isfinite(np.concatenate([peak, total, mix.ravel()])).all(),
+        "Scores in the thousands give infinity or NaN.",
+        "Only exponentials of differences that are at most 0 are safe.",
+    )
+    reject(
+        not is_close(peak, whole[0], 1e-9),
+        "The peak is wrong.",
+        "It is the higher of the two, for each query by itself.",
+    )
+    reject_each(
+        total,
+        (
+            a[1] + b[1],
+            "The totals were added as they are.",
+            "Each belongs to a peak of its own. Bring both to the common one first.",
+        ),
+        (
+            a[1] + b[1] * np.exp(b[0] - whole[0]),
+            "Only the second part was rescaled.",
+            "The first part's peak may be the lower one.",
+        ),
+        (
+            a[1] * np.exp(a[0] - whole[0]) + b[1],
+            "Only the first part was rescaled.",
+            "The second part's peak may be the lower one.",
+        ),
+    )
+    reject(not is_close(total, whole[1], 1e-9), "The total is wrong.", "Try it with one query.")
+    if is_close(mix, whole[2], 1e-9):
+        return
+    reject(
+        is_close(mix, whole[2] / whole[1][:, None], 1e-9),
+        "The mix was divided by the total.",
+        "Return a state, so that a third part can be merged too.",
+    )
+    raise WrongAnswer(
+        "The mix is wrong.",
+        "It shrinks by the same factors as the total: (T,) becomes (T, 1) beside (T, d_v).",
+    )

@@ -1,0 +1,127 @@
+"""What blocks save: peak memory and processor time of attention, plain and blockwise, both rooms.
+
+One head in float32, forward, without a mask. Memory is what is allocated beside q, k and v, the
+output included: in NumPy as `tracemalloc` counts it, in torch as its profiler does. The time is
+that of the processor, which other programs do not prolong.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import tracemalloc
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import qkv.numpy as qn
+from qkv.experiments.stored import run_and_store
+
+__all__ = ["check", "measure", "milliseconds", "numpy_peak", "torch_peak"]
+
+D_K, BLOCK = 64, 128
+Call = Callable[[], object]
+
+
+def measure(small: bool = False) -> dict[str, Any]:
+    """One row for each length and way.
+
+    Returns:
+        rows: n, way ("NumPy, plain", "NumPy, blocks", "torch, plain" or "torch, fused"), bytes at
+            the peak, and milliseconds, the best of several rounds.
+        block_size, d_k: of all rows.
+        threads: as the environment sets them for NumPy; torch has one.
+    """
+    import torch
+
+    lengths, rounds = ((256, 1024), 2) if small else ((512, 1024, 2048, 4096, 8192), 5)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        rows = []
+        for n in lengths:
+            ways = _ways(n)
+            times = milliseconds(ways, rounds)
+            for way, call in ways.items():
+                peak = numpy_peak if way.startswith("NumPy") else torch_peak
+                rows.append({"n": n, "way": way, "bytes": peak(call), "ms": times[way]})
+    finally:
+        torch.set_num_threads(threads)
+    setting = os.environ.get("OMP_NUM_THREADS", "all")
+    return {"rows": rows, "block_size": BLOCK, "d_k": D_K, "threads": setting}
+
+
+def _ways(n: int) -> dict[str, Call]:
+    import torch
+
+    import qkv.torch as qt
+
+    q, k, v = np.random.default_rng(0).normal(size=(3, 1, 1, n, D_K)).astype(np.float32)
+    tensors = [torch.from_numpy(x) for x in (q, k, v)]
+    attend = qt.scaled_dot_product_attention
+    return {
+        "NumPy, plain": partial(qn.scaled_dot_product_attention, q, k, v),
+        "NumPy, blocks": partial(qn.blockwise_attention, q, k, v, block_size=BLOCK),
+        "torch, plain": partial(attend, *tensors),
+        "torch, fused": partial(attend, *tensors, need_weights=False),
+    }
+
+
+def numpy_peak(call: Call) -> int:
+    """The most bytes that were allocated at one time while the call ran."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def torch_peak(call: Call) -> int:
+    """The most bytes of the processor's memory that torch held at one time while the call ran."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile
+
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # it announces its start and its end
+    with torch.no_grad(), profile(activities=[ProfilerActivity.CPU], profile_memory=True) as trace:
+        call()
+    held = peak = 0
+    events = trace.profiler.kineto_results.events()
+    for event in sorted(events, key=lambda event: event.start_ns()):
+        if event.name() == "[memory]":
+            held += event.nbytes()  # negative where memory is given back
+            peak = max(peak, held)
+    return int(peak)
+
+
+def milliseconds(ways: Mapping[str, Call], rounds: int) -> dict[str, float]:
+    """The shortest processor time of each call, in rounds that take turns."""
+    best = dict.fromkeys(ways, float("inf"))
+    for _ in range(rounds + 1):  # the first warms up, and counts if it is the shortest
+        for way, call in ways.items():
+            start = time.process_time()
+            call()
+            best[way] = min(best[way], 1e3 * (time.process_time() - start))
+    return {way: round(best[way], 3) for way in ways}
+
+
+def check(figures: dict[str, Any]) -> None:
+    """Plain memory grows with n², that of blocks and of the fused kernel more slowly."""
+    rows = {(row["way"], row["n"]): row for row in figures["rows"]}
+    first, last = figures["rows"][0]["n"], figures["rows"][-1]["n"]
+    growth = last / first
+    for room, blocks in (("NumPy", "NumPy, blocks"), ("torch", "torch, fused")):
+        plain = f"{room}, plain"
+        assert rows[plain, last]["bytes"] >= last**2 * 4
+        assert rows[plain, last]["bytes"] > 0.7 * growth**2 * rows[plain, first]["bytes"]
+        assert rows[blocks, last]["bytes"] < 0.5 * growth**2 * rows[blocks, first]["bytes"]
+        assert rows[blocks, last]["bytes"] < rows[plain, last]["bytes"] / 4
+    if last >= 4096:
+        assert rows["torch, fused", last]["bytes"] < rows["torch, plain", last]["bytes"] / 50
+        assert rows["torch, fused", last]["ms"] < rows["torch, plain", last]["ms"]
+
+
+if __name__ == "__main__":
+    run_and_store("efficient_blocks", measure)

@@ -1,0 +1,112 @@
+"""The exercises of "Attention for long texts": each typical mistake meets its own hint."""
+
+import numpy as np
+import pytest
+
+from qkv.exercises.efficient_helpers import output, tiled_output
+from tests.helpers.exercises import ExerciseAnswers
+
+
+def merge(a, b):
+    peak = np.maximum(a[0], b[0])
+    left, right = np.exp(a[0] - peak), np.exp(b[0] - peak)
+    mix = a[2] * left[:, None] + b[2] * right[:, None]
+    return peak, a[1] * left + b[1] * right, mix
+
+
+def with_(left=True, right=True, mix=True, divide=False, peak=np.maximum):
+    def wrong(a, b):
+        top = peak(a[0], b[0])
+        u = np.exp(a[0] - top) if left else np.ones_like(top)
+        w = np.exp(b[0] - top) if right else np.ones_like(top)
+        total = a[1] * u + b[1] * w
+        mixed = a[2] * u[:, None] + b[2] * w[:, None] if mix else a[2] + b[2]
+        return top, total, mixed / total[:, None] if divide else mixed
+
+    return wrong
+
+
+def by_exponentials(a, b):
+    """Right on paper: every sum brought back to peak 0."""
+    with np.errstate(all="ignore"):
+        total = a[1] * np.exp(a[0]) + b[1] * np.exp(b[0])
+        mix = a[2] * np.exp(a[0])[:, None] + b[2] * np.exp(b[0])[:, None]
+        peak = np.maximum(a[0], b[0])
+        return peak, total / np.exp(peak), mix / np.exp(peak)[:, None]
+
+
+def not_empty(a, b):
+    return merge(a, b) if np.isfinite(a[0] + b[0]).all() else b
+
+
+RISING, FALLING = [0, 1, 2, 3, 4, 5], [6, 1, 2, 3, 4, 5]
+RIGHT = {
+    "efficient-1": [2.5, 12, 4.8],
+    "efficient-2": "BDE",
+    "efficient-3": [[9, 1, 2, 3, 4, 5], [0, 1, 3, 2, 5, 4]],
+    "efficient-4": merge,
+}
+ALSO_RIGHT = {
+    "two lists of letters": ("efficient-2", ["b", "d", "e"]),
+    "a tuple": ("efficient-1", (2.5, 12.0, 4.8)),
+    "the peak second": ("efficient-3", [[1, 9, 2, 3, 4, 5], [-9, -8, 0, 1, 3, 4]]),
+    "by log-sum-exp of the halves": (
+        "efficient-4",
+        lambda a, b: (merge(b, a)[0], merge(b, a)[1], merge(b, a)[2]),
+    ),
+}
+WRONG = {
+    "efficient-1": {
+        "not rescaled": [3.5, 19, 19 / 3.5],
+        "total alone": [2.5, 19, 7.6],
+        "mix alone": [3.5, 12, 12 / 3.5],
+        "the other way": [5.5, 33, 6],
+        "the old peak": [5, 24, 4.8],
+        "no peak": [40, 192, 4.8],
+        "third tile alone": [1.5, 5, 10 / 3],
+        "other": [1, 1, 1],
+        "one number": 4.8,
+    },
+    "efficient-2": {
+        "rounding": "ABDE",
+        "slow": "BCDE",
+        "bounds": "BDEF",
+        "no B": "DE",
+        "no D": "BE",
+        "no E": "BD",
+        "numbers": 7,
+    },
+    "efficient-3": {
+        "exchanged": [[0, 1, 3, 2, 5, 4], [9, 1, 2, 3, 4, 5]],
+        "shows": [RISING, RISING],
+        "hides": [[9, 1, 2, 3, 4, 5], [9, 1, 2, 3, 4, 5]],
+        "equal": [[1] * 6, RISING],
+        "infinite": [[np.inf, 1, 2, 3, 4, 5], RISING],
+        "one row": RISING,
+    },
+    "efficient-4": {
+        "added": with_(left=False, right=False),
+        "second alone": with_(left=False),
+        "first alone": with_(right=False),
+        "mix as it is": with_(mix=False),
+        "divided": with_(divide=True),
+        "lower peak": with_(peak=np.minimum),
+        "overflow": by_exponentials,
+        "an output": lambda a, b: merge(a, b)[2],
+        "another total": lambda a, b: (merge(a, b)[0], 2 * merge(a, b)[1], merge(a, b)[2]),
+        "empty part": not_empty,
+        "raises": lambda a, b: a[7],
+    },
+}
+
+
+class TestAnswers(ExerciseAnswers):
+    right, also_right, wrong = RIGHT, ALSO_RIGHT, WRONG
+
+
+@pytest.mark.parametrize("scores", [RISING, FALLING])
+def test_tiles_give_the_output_of_all_keys_only_if_sums_are_rescaled(scores):
+    scores, values = np.array(scores, dtype=float), np.array([4.0, 12, 6, 8, 2, 10])
+    assert abs(tiled_output(scores, values, True) - output(scores, values)) < 1e-12
+    gap = abs(tiled_output(scores, values, False) - output(scores, values))
+    assert (gap < 1e-12) == (scores[0] == scores.max())
