@@ -15,13 +15,13 @@ class Chapter:
         number: its number, the same for good.
         concept: with the number, the name of its notebook.
         title: as it stands at its top.
-        minutes: of its core and of *Going further*; None where it is not written yet.
+        minutes: of its core and of *Going further*.
     """
 
     number: int
     concept: str
     title: str
-    minutes: tuple[int, int] | None = None
+    minutes: tuple[int, int]
 
     @property
     def notebook(self) -> str:
@@ -48,7 +48,7 @@ CHAPTERS = (
     Chapter(17, "devices", "More than one device", (34, 24)),
     Chapter(18, "backward", "Gradients by hand", (37, 20)),
 )
-# Two ways through: chapters whose cores are read. The second is the whole of what is written.
+# Two ways through: chapters whose cores are read.
 WAYS = {
     "an afternoon": (3, 5, 6, 9, 10, 12),
     "the whole book": tuple(chapter.number for chapter in CHAPTERS),
@@ -120,29 +120,14 @@ def book_map(*, way: str) -> Panels:
 
 def way_minutes(way: str) -> int:
     """What the cores on a way take together, by their stated times."""
-    return sum(
-        chapter.minutes[0]
-        for chapter in CHAPTERS
-        if chapter.minutes and chapter.number in WAYS[way]
-    )
+    return sum(chapter.minutes[0] for chapter in CHAPTERS if chapter.number in WAYS[way])
 
 
 def _box(chapter: Chapter, text: str, place: tuple[float, float, float], on_the_way: bool) -> Box:
     x, y, height = place
-    label = f"{chapter.number} · {text}"
-    if chapter.minutes is None:
-        return Box(
-            label,
-            x,
-            y,
-            WIDTH,
-            height,
-            f"“{chapter.title}”: planned",
-            None if "\n" in text else "planned",
-        )
     core, further = chapter.minutes
     return Box(
-        label,
+        f"{chapter.number} · {text}",
         x,
         y,
         WIDTH,
