@@ -14,8 +14,9 @@ import statistics
 import sys
 from typing import Any
 
-from pages import BOOK, VISITS, book_in_chromium, keep_rows
+from pages import BOOK, VISITS, book_in_chromium, keep
 from playwright.sync_api import Browser, Page
+from results import Figures
 
 MOVES = 50
 AIM_MS = 8
@@ -86,15 +87,19 @@ def spread(times: tuple[float, ...]) -> dict[str, float]:
     return {"median": round(statistics.median(times), 1), "p95": round(p95, 1)}
 
 
-def table(rows: list[dict[str, Any]], where: str) -> str:
+def table(figures: Figures) -> str:
+    """The figures in Markdown."""
     lines = [
-        f"Milliseconds over {MOVES} moves a page, {where}. Aim: p95 of the handler under {AIM_MS}.",
+        "# How fast a slider answers",
+        "",
+        f"Milliseconds over {MOVES} moves a page; 95 of 100 moves take at most *p95*. Aim: p95 of "
+        f"the handler under {AIM_MS}.",
         "",
         "| page | handler, median | handler, p95 | to repaint, median | to repaint, p95 "
         "| first explorer drawn |",
         "|---|--:|--:|--:|--:|--:|",
     ]
-    for row in rows:
+    for row in figures["pages"]:
         cells = [row[kind][which] for kind in ("handler", "repaint") for which in ("median", "p95")]
         cells.append(row["first drawn"])
         lines.append(f"| {row['page']} | {' | '.join(str(cell) for cell in cells)} |")
@@ -105,9 +110,10 @@ def main() -> None:
     pages = [p for p in sorted(BOOK.rglob("*.html")) if "explorers.js" in p.read_text("utf-8")]
     if not pages:
         sys.exit("The book is not built, or no page has an explorer: run make html first.")
-    with book_in_chromium() as (browser, home, where):
+    with book_in_chromium() as (browser, home):
         rows = [measure(browser, home, p.relative_to(BOOK).as_posix()) for p in pages]
-    keep_rows("sliders", where, rows, table(rows, where))
+        figures = {"pages": rows}
+        keep("sliders", browser, table(figures), figures)
 
 
 if __name__ == "__main__":
