@@ -67,12 +67,14 @@ def visit(browser: Browser, url: str) -> tuple[Page, float]:
 
 
 def measure(browser: Browser, home: str, path: str) -> dict[str, Any]:
-    drawn = []
+    drawn, url = [], f"{home}/{path}"
     for _ in range(VISITS):
-        page, ms = visit(browser, f"{home}/{path}")
+        page, ms = visit(browser, url)
         drawn.append(ms)
-        times = page.evaluate(MOVE, MOVES)
         page.context.close()
+    page, _ = visit(browser, url)
+    times = page.evaluate(MOVE, MOVES)
+    page.context.close()
     handler, repaint = zip(*times, strict=True)
     return {
         "page": path,
