@@ -10,7 +10,6 @@ beside this file.
 from __future__ import annotations
 
 import gzip
-import os
 import statistics
 import sys
 import time
@@ -138,7 +137,7 @@ def table(figures: Figures) -> str:
     lines = [
         "# How soon live cells answer",
         "",
-        f"Milliseconds; the load of the machine at the end was {figures['load']:.1f}. From the "
+        f"Milliseconds; the load of the machine at the end was {figures['load']}. From the "
         f"press to the first cell's result, {ROUNDS} fresh kernels each (aim: 1,500; with "
         "`import torch` in it 2,500); in brackets until Python is ready:",
         "",
@@ -205,9 +204,8 @@ def main() -> None:
                 "off the grid": off_the_grid(browser, server, names[0]),
                 "loaded": loaded(browser, server, names[0]),
                 "start": start,
-                "load": os.getloadavg()[1],
             }
-        keep("live_cells", browser, table(figures), figures)
+        keep("live_cells", browser, figures, table)
 
 
 if __name__ == "__main__":

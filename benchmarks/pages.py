@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import functools
 import gzip
+import os
 import statistics
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -62,8 +63,10 @@ def book_in_chromium() -> Iterator[tuple[Browser, str]]:
     server.shutdown()
 
 
-def keep(name: str, browser: Browser, text: str, figures: Figures) -> None:
-    """Keep what a browser has shown and the table of it, and print the table."""
+def keep(name: str, browser: Browser, figures: Figures, table: Callable[[Figures], str]) -> None:
+    """Keep what a browser has shown, with the machine's load, and print the table of it."""
+    figures["load"] = round(os.getloadavg()[1], 1)
+    text = table(figures)
     save_results(name, text, figures, {"Chromium": browser.version})
     print(text, end="")
 
@@ -133,7 +136,8 @@ def table(figures: Figures) -> str:
     lines = [
         "# What a page weighs",
         "",
-        "Kilobytes (1,000 bytes) of a first visit. "
+        "Kilobytes (1,000 bytes) of a first visit. The last but one column is time by the clock, "
+        f"at a load of {figures['load']} on this machine. "
         f"Aim: at most {AIM_KB} for a page with maths and sliders; a stock page weighs 849, plus "
         "265 for MathJax and 1,130 for the widget manager.",
         "",
@@ -181,7 +185,7 @@ def main() -> None:
         figures = {
             "pages": [measure(browser, home, page) for page in pages if page != "index.html"]
         }
-        keep("pages", browser, table(figures), figures)
+        keep("pages", browser, figures, table)
     draw(figures)
 
 
