@@ -105,13 +105,14 @@ def draw(figures: Figures) -> None:
     figure, ax = new_figure()
     rows = figures["milliseconds"]
     lengths = [row["n"] for row in rows]
-    for name, colour in zip(NAMES_OF_CALLS, ("ink", "ochre", "grey"), strict=True):
+    looks = zip(NAMES_OF_CALLS, ("ink", "ochre", "grey"), (4, -6, 4), strict=True)
+    for name, colour, above in looks:
         times = [row[name] for row in rows]
         ax.loglog(lengths, times, marker="o", markersize=4, color=COLOURS[colour])
         ax.annotate(
             name,
             (lengths[-1], times[-1]),
-            (8, 0),
+            (8, above),
             textcoords="offset points",
             va="center",
             color=COLOURS[colour],

@@ -136,8 +136,8 @@ def table(figures: Figures) -> str:
     lines = [
         "# What a page weighs",
         "",
-        "Kilobytes (1,000 bytes) of a first visit. The last but one column is time by the clock, "
-        f"at a load of {figures['load']} on this machine. "
+        "Kilobytes (1,000 bytes) of a first visit. Column *explorer*: milliseconds by the clock "
+        f"until the first explorer is drawn, at a load of {figures['load']} on this machine. "
         f"Aim: at most {AIM_KB} for a page with maths and sliders; a stock page weighs 849, plus "
         "265 for MathJax and 1,130 for the widget manager.",
         "",

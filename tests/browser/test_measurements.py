@@ -23,13 +23,13 @@ def measurements(page: Page, book_url: str) -> Page:
 def test_a_result_is_shown_with_its_date_and_command(measurements: Page, path: Path) -> None:
     result = json.loads(path.read_text("utf-8"))
     title = path.with_suffix(".md").read_text("utf-8").partition("\n")[0].removeprefix("# ")
-    section = measurements.locator("article section section").filter(
+    section = measurements.locator("article section section section").filter(
         has=measurements.get_by_role("heading", name=title, level=3)
     )
-    text = section.inner_text()
+    text = section.first.inner_text()  # one title begins as another does
     for fact in (result["date"], result["machine"], result["command"]):
         assert fact in text
-    assert section.locator("table").count()
+    assert section.first.locator("table").count()
 
 
 def test_every_picture_is_loaded(measurements: Page) -> None:
