@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 from qkv.experiments import stored
 from qkv.experiments.stored import StoredResult, stored_result, summary
 
-HEAD = ("what it measures", "chapter", "date", "machine", "s", "again")
+HEAD = ("what it measures, and its command", "chapter", "date", "machine", "s")
 READ = re.compile(r"stored_result\(\\?\"(\w+)\\?\"\)")  # in a notebook quotes are escaped
 
 
@@ -48,7 +48,7 @@ def row(result: StoredResult, chapters: list[str]) -> list[str]:
     what = summary(stored.RESULTS.parent / f"{result.name}.py").replace("|", r"\|")
     took = "not recorded" if result.seconds is None else f"{result.seconds:,.0f}"
     date = result.date.replace("-", "\N{NON-BREAKING HYPHEN}")
-    return [what, links, date, result.machine, took, f"`{result.command}`"]
+    return [f"{what}<br>`{result.command}`", links, date, result.machine, took]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

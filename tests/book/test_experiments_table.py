@@ -22,7 +22,8 @@ NAMES = sorted(path.stem for path in stored.RESULTS.glob("*.json"))
 def test_a_row_says_what_where_when_and_how(name):
     result = stored_result(name)
     chapters = experiments_table.chapters_that_read(ROOT / "chapters").get(name, [])
-    what, links, date, machine, seconds, command = experiments_table.row(result, chapters)
+    first, links, date, machine, seconds = experiments_table.row(result, chapters)
+    what, command = first.split("<br>")
     assert what.startswith(summary(stored.RESULTS.parent / f"{name}.py")[:20])
     assert links.count("](/chapters/") == len(chapters)
     assert date.replace("\N{NON-BREAKING HYPHEN}", "-") == result.date
