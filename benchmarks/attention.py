@@ -2,7 +2,7 @@
 
     python benchmarks/attention.py      or, all of this folder, make bench
 
-Writes results/attention.json and results/attention.md beside this file. Repetitions of the three
+Writes results/attention.json, .md and .svg beside this file. Repetitions of the three
 calls take turns in one process, so that a slow moment of the machine meets them all.
 """
 
@@ -14,23 +14,22 @@ import os
 for library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
-import platform
 import statistics
 import time
 from collections.abc import Callable
-from datetime import date
-from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from results import save_results
+from results import Figures, new_figure, save_figure, save_results
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import qkv.numpy as qn
+from qkv.plot import COLOURS
 
 LENGTHS = (128, 256, 512, 1024, 2048)
 B, H, D_K = 1, 8, 64
+NAMES_OF_CALLS = ("numpy", "torch fused", "torch math")
 SECONDS = 8.0  # spent on each length
 
 
@@ -49,7 +48,7 @@ def calls(n: int) -> dict[str, Callable[[], object]]:
         with sdpa_kernel(SDPBackend.MATH):
             return F.scaled_dot_product_attention(tq, tk, tv)
 
-    found = {"numpy": numpy, "torch fused": fused, "torch math": spelled_out}
+    found = dict(zip(NAMES_OF_CALLS, (numpy, fused, spelled_out), strict=True))
     expected = np.asarray(fused())
     for name, call in found.items():
         np.testing.assert_allclose(np.asarray(call()), expected, atol=1e-5, err_msg=name)
@@ -68,23 +67,27 @@ def medians(functions: dict[str, Callable[[], object]]) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in times.items()}
 
 
-def processor() -> str:
-    """The processor's own name, where the system tells it."""
-    info = Path("/proc/cpuinfo")
-    names = info.read_text().splitlines() if info.exists() else []
-    found = [line.partition(":")[2].strip() for line in names if line.startswith("model name")]
-    return found[0] if found else platform.processor() or platform.machine()
-
-
-def table(result: dict[str, object], rows: list[dict[str, float]]) -> str:
-    """The result in Markdown."""
+def table(figures: Figures) -> str:
+    """The figures in Markdown."""
+    rows = figures["milliseconds"]
+    first, before, last = rows[0], rows[-2], rows[-1]
+    growth = ", ".join(f"{name} {last[name] / before[name]:.1f}" for name in NAMES_OF_CALLS)
+    ends = "; ".join(
+        f"{name} from {first[name]:.2f} to {last[name]:.0f} ms" for name in NAMES_OF_CALLS
+    )
     lines = [
-        "# Attention: NumPy beside torch",
+        "# Attention: NumPy beside PyTorch",
         "",
-        f"{result['machine']}, one thread; Python {result['python']}, NumPy {result['numpy']},"
-        f" torch {result['torch']}; {result['date']}.",
-        f"float32, B = {B}, H = {H}, d_k = {D_K}, no weights kept; medians in milliseconds of"
-        " processor time. `python benchmarks/attention.py` measures again.",
+        f"float32, B = {B}, H = {H}, d_k = {D_K}, no weights kept; medians, in milliseconds of"
+        " processor time. *Fused* is the kernel that PyTorch takes where weights are not needed,"
+        " *math* the same formula, one operation after the other.",
+        "",
+        f"![Milliseconds against n, both axes logarithmic, three rising lines: {ends}]"
+        "(attention.svg)",
+        "",
+        f"From n = {before['n']} to {last['n']} there are"
+        f" {(last['n'] / before['n']) ** 2:.0f} times as many pairs of query and key. The times"
+        f" grow by these factors: {growth}.",
         "",
         "| n | qkv.numpy | torch, fused | torch, math | NumPy ÷ fused |",
         "|--:|--:|--:|--:|--:|",
@@ -97,23 +100,42 @@ def table(result: dict[str, object], rows: list[dict[str, float]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def draw(figures: Figures) -> None:
+    """Time against n, each call's name beside its end."""
+    figure, ax = new_figure()
+    rows = figures["milliseconds"]
+    lengths = [row["n"] for row in rows]
+    looks = zip(NAMES_OF_CALLS, ("ink", "ochre", "grey"), (4, -6, 4), strict=True)
+    for name, colour, above in looks:
+        times = [row[name] for row in rows]
+        ax.loglog(lengths, times, marker="o", markersize=4, color=COLOURS[colour])
+        ax.annotate(
+            name,
+            (lengths[-1], times[-1]),
+            (8, above),
+            textcoords="offset points",
+            va="center",
+            color=COLOURS[colour],
+        )
+    ax.set(xlabel="n, queries and keys", ylabel="milliseconds", xlim=(110, 5200))
+    ax.set_xticks(lengths, [str(n) for n in lengths])
+    ax.set_yticks([1, 10, 100], ["1", "10", "100"])
+    ax.minorticks_off()
+    save_figure("attention", figure)
+
+
 def main() -> None:
     torch.set_num_threads(1)
     rows = []
     for n in LENGTHS:
         rows.append({"n": n} | medians(calls(n)))
         print(*(f"{name} {value:.2f}" for name, value in rows[-1].items()), flush=True)
-    result: dict[str, object] = {
-        "date": date.today().isoformat(),
-        "machine": processor(),
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "torch": torch.__version__,
-        "setting": {"threads": 1, "dtype": "float32", "B": B, "H": H, "d_k": D_K},
+    figures = {
+        "setting": {"dtype": "float32", "B": B, "H": H, "d_k": D_K},
         "milliseconds": rows,
     }
-    save_results("attention", table(result, rows), result)
+    save_results("attention", table(figures), figures)
+    draw(figures)
 
 
 if __name__ == "__main__":

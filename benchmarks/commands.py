@@ -2,21 +2,18 @@
 
     python benchmarks/commands.py
 
-Writes results/commands.md beside this file. The clone has its own environment, so this downloads
-what a new reader would.
+The clone has its own environment, so this downloads what a new reader would. Writes
+results/commands.json and results/commands.md beside this file.
 """
 
 from __future__ import annotations
 
-import os
-import platform
 import subprocess
 import tempfile
 import time
-from datetime import date
 from pathlib import Path
 
-from results import save_results
+from results import Figures, save_results
 
 ROOT = Path(__file__).resolve().parent.parent
 # `reader` and `tester` are the set-up alone.
@@ -31,30 +28,33 @@ STEPS = (
 )
 
 
-def seconds(folder: Path, target: str) -> str:
-    """The wall time of one make target, and whether it failed."""
+def measure(folder: Path, target: str) -> dict[str, object]:
+    """The wall time of one make target in seconds, and whether it failed."""
     start = time.perf_counter()
     status = subprocess.call(["make", target], cwd=folder, stdout=subprocess.DEVNULL)
-    return f"{time.perf_counter() - start:.1f}" + (" (failed)" if status else "")
+    return {"seconds": round(time.perf_counter() - start, 1), "failed": bool(status)}
+
+
+def table(figures: Figures) -> str:
+    """The figures in Markdown."""
+    rows = [
+        f"| {row['what']} | {row['seconds']:.1f}{' (failed)' if row['failed'] else ''} |"
+        for row in figures["steps"]
+    ]
+    lines = ["# The two commands", "", "| command | seconds |", "|---|--:|", *rows]
+    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    lines = [
-        "# The two commands",
-        "",
-        f"Python {platform.python_version()}, {os.cpu_count()} cores; {date.today().isoformat()}."
-        " `python benchmarks/commands.py` measures again.",
-        "",
-        "| command | seconds |",
-        "|---|--:|",
-    ]
+    steps = []
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent) / "clone"
         subprocess.run(["git", "clone", "-q", str(ROOT), str(folder)], check=True)
         for title, target in STEPS:
-            lines.append(f"| {title} | {seconds(folder, target)} |")
-            print(lines[-1], flush=True)
-    save_results("commands", "\n".join(lines) + "\n")
+            steps.append({"what": title, **measure(folder, target)})
+            print(steps[-1], flush=True)
+    figures = {"steps": steps}
+    save_results("commands", table(figures), figures)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ beside this file.
 from __future__ import annotations
 
 import gzip
-import os
 import statistics
 import sys
 import time
@@ -20,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from pages import BOOK, book_in_chromium, keep_rows
+from pages import BOOK, book_in_chromium, keep
 from playwright.sync_api import Browser, BrowserContext, Page, Response
+from results import Figures
 
 from tests.helpers.live_server import HOST, Server, kernels, serving
 
@@ -132,17 +132,19 @@ def megabytes(process: int) -> int:
     return round(float(psutil.Process(process).memory_full_info().uss) / 1e6)
 
 
-def table(pages: list[dict[str, Any]], rest: dict[str, Any], where: str) -> str:
+def table(figures: Figures) -> str:
+    """The figures in Markdown."""
     lines = [
-        f"Milliseconds, {where}.",
+        "# How soon live cells answer",
         "",
-        f"From the press to the first cell's result, {ROUNDS} fresh kernels each (aim: 1,500; with "
+        f"Milliseconds; the load of the machine at the end was {figures['load']}. From the "
+        f"press to the first cell's result, {ROUNDS} fresh kernels each (aim: 1,500; with "
         "`import torch` in it 2,500); in brackets until Python is ready:",
         "",
         "| page | median | slowest | with torch, median |",
         "|---|--:|--:|--:|",
     ]
-    for row in pages:
+    for row in figures["pages"]:
         plain, torch = row["first"], row["torch"]
         lines.append(
             f"| {row['page']} | {plain['done']['median']:.0f} ({plain['ready']['median']:.0f}) "
@@ -160,13 +162,13 @@ def table(pages: list[dict[str, Any]], rest: dict[str, Any], where: str) -> str:
         ("slider", "arrow key on a slider, to the label that Python writes", 20),
         ("off the grid", "number typed into an explorer, to Python's picture", 20),
     ):
-        lines.append(f"| {words} | {aim} | {rest[name]['median']} | {rest[name]['p95']} |")
-    load, weight = rest["loaded"], rest["memory, MB"]
+        lines.append(f"| {words} | {aim} | {figures[name]['median']} | {figures[name]['p95']} |")
+    load, weight = figures["loaded"], figures["memory, MB"]
     lines += [
         "",
         f"The button loads {load['requests']} answers, {load['bytes'] / 1000:.0f} kB "
         f"({load['gzip'] / 1000:.0f} with gzip). From the server's start to its first page, drawn: "
-        f"{rest['start']:.0f} ms. Memory in MB: "
+        f"{figures['start']:.0f} ms. Memory in MB: "
         + ", ".join(f"{name} {megabyte}" for name, megabyte in weight.items())
         + ".",
     ]
@@ -180,7 +182,7 @@ def main() -> None:
     if not pages:
         sys.exit("The book is not built: run make html first.")
     names = [page.relative_to(BOOK).as_posix() for page in pages]
-    with book_in_chromium() as (browser, _, where):
+    with book_in_chromium() as (browser, _):
         before = time.perf_counter()
         with serving(BOOK, signed_in=False) as server:
             context = browser.new_context()
@@ -196,14 +198,14 @@ def main() -> None:
                 }
                 for name in names
             ]
-            rest = cells_and_sliders(browser, server, names[0])
-            rest |= {
+            figures = {
+                "pages": rows,
+                **cells_and_sliders(browser, server, names[0]),
                 "off the grid": off_the_grid(browser, server, names[0]),
                 "loaded": loaded(browser, server, names[0]),
                 "start": start,
             }
-    where += f", load {os.getloadavg()[1]:.1f}"
-    keep_rows("live_cells", where, [*rows, rest], table(rows, rest, where))
+        keep("live_cells", browser, figures, table)
 
 
 if __name__ == "__main__":

@@ -21,9 +21,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-import matplotlib.pyplot as plt
 import torch
 from baselines import (
     MODEL,
@@ -34,17 +32,16 @@ from baselines import (
     data_config,
     fields_in_words,
     folder_of,
-    machine,
     make,
 )
 from baselines.models import TorchTransformer
-from results import RESULTS, save_results
+from results import Figures, new_figure, save_figure, save_results
 from torch import Tensor, nn
 
 from qkv.bleu import bleu_scorer
 from qkv.config import TransformerConfig, parameter_count
 from qkv.corpus import read_pairs
-from qkv.plot import COLOURS, style
+from qkv.plot import COLOURS
 from qkv.text import EOS, PAD, SOS, bucket_by_length, collate
 from qkv.torch import beam_search, greedy
 from qkv.trainer import Runtime, TrainingConfig, TranslationData, TranslationLoss, open_runtime
@@ -137,7 +134,7 @@ def write(model: TorchTransformer, source: Tensor, beam_size: int) -> Tensor:
     return greedy(step, prefixes, eos_id=EOS, max_new_tokens=LONGEST, pad_id=PAD)[0]
 
 
-def measure(folder: Path, steps: int | None = None) -> dict[str, Any]:
+def measure(folder: Path, steps: int | None = None) -> Figures:
     """Train both, and translate with both; `steps` are fewer than the recipe's, for a trial."""
     names = [folder / f"test_2016_flickr.{language}.gz" for language in ("de", "en")]
     score = bleu_scorer()  # before there is anything to lose
@@ -159,7 +156,6 @@ def measure(folder: Path, steps: int | None = None) -> dict[str, Any]:
                 run.curve.append(point)
                 print(f"{run.name}: {point['minutes']:.2f} min, BLEU {bleu:.2f}", flush=True)
         return {
-            **machine(),
             "recipe": fields_in_words(data.config, MODEL, TRAINING, RUNTIME),
             "steps": total,
             "parameters": parameter_count(config),
@@ -174,12 +170,10 @@ def measure(folder: Path, steps: int | None = None) -> dict[str, Any]:
         }
 
 
-def draw(result: dict[str, Any]) -> None:
+def draw(figures: Figures) -> None:
     """The curves, each with its name under its end, where they may meet."""
-    style()
-    plt.rcParams["svg.hashsalt"] = "multi30k"
-    figure, ax = plt.subplots()
-    kinds = zip(result["runs"].items(), ("ink", "ochre"), (-20, -36), strict=True)
+    figure, ax = new_figure()
+    kinds = zip(figures["runs"].items(), ("ink", "ochre"), (-20, -36), strict=True)
     for (name, run), colour, below in kinds:
         minutes, bleu = ([p[key] for p in run["curve"]] for key in ("minutes", "bleu"))
         ax.plot(minutes, bleu, marker="o", markersize=4, color=COLOURS[colour])
@@ -193,12 +187,12 @@ def draw(result: dict[str, Any]) -> None:
         )
     ax.axhline(AIM, color=COLOURS["grey"], linestyle=":", linewidth=1)
     ax.set(xlabel="minutes of one core", ylabel="BLEU, greedy", xlim=(0, None), ylim=(0, 40))
-    figure.savefig(RESULTS / "multi30k.svg", metadata={"Date": None})
+    save_figure("multi30k", figure)
 
 
-def table(result: dict[str, Any]) -> str:
-    """The result in Markdown."""
-    ends = {name: run["curve"][-1] for name, run in result["runs"].items()}
+def table(figures: Figures) -> str:
+    """The figures in Markdown."""
+    ends = {name: run["curve"][-1] for name, run in figures["runs"].items()}
     said = "; ".join(
         f"{name} ends at {end['bleu']:.1f} after {end['minutes']:.1f} minutes"
         for name, end in ends.items()
@@ -206,21 +200,21 @@ def table(result: dict[str, Any]) -> str:
     lines = [
         "# German to English on Multi30k",
         "",
-        f"{result['machine']}, one thread; Python {result['python']}, torch {result['torch']};"
-        f" {result['date']}. {result['parameters']:,} parameters.",
-        f"Trained with {result['recipe']}; BLEU on test_2016_flickr, {result['signature']}.",
+        f"{figures['parameters']:,} parameters.",
+        f"Trained with `{figures['recipe']}`; BLEU on test_2016_flickr, `{figures['signature']}`.",
         f"Aim: {AIM:g} in {MINUTES:g} minutes. Minutes are processor time of training alone.",
-        "`python benchmarks/multi30k.py FOLDER` measures again.",
         "",
         f"![BLEU against minutes of one core, two rising curves: {said}](multi30k.svg)",
+        "",
+        "The dotted line is the aim. Each point is the test set, translated at that step.",
         "",
         "| updates | " + " | ".join(f"{name}, min | BLEU" for name in ends) + " |",
         "|--:|" + "--:|--:|" * len(ends),
     ]
-    for points in zip(*(run["curve"] for run in result["runs"].values()), strict=True):
+    for points in zip(*(run["curve"] for run in figures["runs"].values()), strict=True):
         cells = [f"{p['minutes']:.2f} | {p['bleu']:.2f}" for p in points]
         lines.append(f"| {points[0]['step']} | " + " | ".join(cells) + " |")
-    beam_size = [f"| {run['beam 4']:.2f}" for run in result["runs"].values()]
+    beam_size = [f"| {run['beam 4']:.2f}" for run in figures["runs"].values()]
     lines.append("| beam 4 | " + " | ".join(beam_size) + " |")
     return "\n".join(lines) + "\n"
 
@@ -228,9 +222,9 @@ def table(result: dict[str, Any]) -> str:
 def main() -> None:
     arguments = sys.argv[1:]
     steps = int(arguments[1]) if len(arguments) > 1 else None
-    result = measure(folder_of(arguments), steps)
-    save_results("multi30k", table(result), result)
-    draw(result)
+    figures = measure(folder_of(arguments), steps)
+    save_results("multi30k", table(figures), figures)
+    draw(figures)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 
 Everything that Chromium asks for is counted as a server would send it: text compressed with gzip,
 fonts and pictures as they are. Figures further down are asked for when a reader comes near them;
-the last column has them all. Writes results/pages.json and results/pages.md beside this file.
+the last column has them all. Writes results/pages.json, .md and .svg beside this file.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from __future__ import annotations
 import functools
 import gzip
 import os
-import platform
 import statistics
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import date
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from playwright.sync_api import Browser, sync_playwright
-from results import save_results
+from results import Figures, new_figure, save_figure, save_results
+
+from qkv.plot import COLOURS
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -35,6 +35,8 @@ from tools.browser import INSTALL_HINT, find_browser  # noqa: E402
 
 BOOK = ROOT / "_build" / "html"
 AIM_KB = 350
+KINDS = ("page", "style", "script", "fonts", "images")
+KIND_COLOURS = (COLOURS["ink"], "#8187B8", COLOURS["ochre"], "#D9B06A", COLOURS["grey"])
 COMPRESSED = {".png", ".woff2", ".jpg"}
 VISITS = 5
 EXPLORER = ".qkv-explorer svg"
@@ -47,8 +49,8 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def book_in_chromium() -> Iterator[tuple[Browser, str, str]]:
-    """Chromium, the address where the built book is served to it, and what is measured where."""
+def book_in_chromium() -> Iterator[tuple[Browser, str]]:
+    """Chromium, and the address where the built book is served to it."""
     program = find_browser()
     if program is None:
         sys.exit(INSTALL_HINT)
@@ -56,16 +58,16 @@ def book_in_chromium() -> Iterator[tuple[Browser, str, str]]:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        machine = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores"
-        where = f"{date.today()}, Chromium {browser.version}, {machine}"
-        yield browser, f"http://127.0.0.1:{server.server_port}", where
+        yield browser, f"http://127.0.0.1:{server.server_port}"
         browser.close()
     server.shutdown()
 
 
-def keep_rows(name: str, where: str, rows: list[dict[str, Any]], text: str) -> None:
-    """Keep a row for each page and the table of them, and print the table."""
-    save_results(name, text, {"where": where, "pages": rows})
+def keep(name: str, browser: Browser, figures: Figures, table: Callable[[Figures], str]) -> None:
+    """Keep what a browser has shown, with the machine's load, and print the table of it."""
+    figures["load"] = round(os.getloadavg()[1], 1)
+    text = table(figures)
+    save_results(name, text, figures, {"Chromium": browser.version})
     print(text, end="")
 
 
@@ -113,7 +115,7 @@ def file_of(url: str) -> Path:
 def measure(browser: Browser, home: str, page: str) -> dict[str, object]:
     visits = [visit(browser, f"{home}/{page}") for _ in range(VISITS)]
     files = visits[0].first
-    kinds = dict.fromkeys(("page", "style", "script", "fonts", "images"), 0)
+    kinds = dict.fromkeys(KINDS, 0)
     for file in files:
         kinds[kind_of(file)] += sent_bytes(file)
     times = [visit.drawn for visit in visits if visit.drawn is not None]
@@ -127,33 +129,64 @@ def measure(browser: Browser, home: str, page: str) -> dict[str, object]:
     }
 
 
-def table(rows: list[dict[str, object]], where: str) -> str:
+def table(figures: Figures) -> str:
+    """The figures in Markdown."""
+    rows = figures["pages"]
+    sizes = sorted(row["bytes"] / 1000 for row in rows)
     lines = [
-        f"Kilobytes (1,000 bytes) of a first visit, {where}. "
+        "# What a page weighs",
+        "",
+        "Kilobytes (1,000 bytes) of a first visit. Column *explorer*: milliseconds by the clock "
+        f"until the first explorer is drawn, at a load of {figures['load']} on this machine. "
         f"Aim: at most {AIM_KB} for a page with maths and sliders; a stock page weighs 849, plus "
         "265 for MathJax and 1,130 for the widget manager.",
+        "",
+        f"![A bar for each of {len(rows)} pages, divided by kind of file: the shortest stands for "
+        f"{sizes[0]:.0f} kB, the longest for {sizes[-1]:.0f}; a dotted line at the aim, "
+        f"{AIM_KB} kB](pages.svg)",
+        "",
+        f"{sum(size <= AIM_KB for size in sizes)} of {len(sizes)} pages are left of the dotted "
+        "line, the aim.",
         "",
         "| page | all | page | style | script | fonts | images | explorer, ms | with all figures |",
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for row in rows:
-        kinds = row["by kind"]
-        assert isinstance(kinds, dict)
-        numbers = [row["bytes"], *kinds.values()]
-        cells = " | ".join(f"{int(n) / 1000:.0f}" for n in numbers)
+        numbers = [row["bytes"], *row["by kind"].values()]
+        cells = " | ".join(f"{n / 1000:.0f}" for n in numbers)
         drawn = row["first explorer drawn, ms"] or ""
-        whole = int(str(row["bytes to the end"])) / 1000
+        whole = row["bytes to the end"] / 1000
         lines.append(f"| {row['page']} | {cells} | {drawn} | {whole:.0f} |")
     return "\n".join(lines) + "\n"
+
+
+def draw(figures: Figures) -> None:
+    """A bar for each page, from the kinds of its files."""
+    rows = figures["pages"][::-1]  # the first on top
+    names = [Path(row["page"]).stem for row in rows]
+    figure, ax = new_figure(height=0.8 + 0.24 * len(rows))
+    left = [0.0] * len(rows)
+    for kind, colour in zip(KINDS, KIND_COLOURS, strict=True):
+        widths = [row["by kind"][kind] / 1000 for row in rows]
+        ax.barh(names, widths, left=left, label=kind, color=colour, edgecolor="white")
+        left = [a + b for a, b in zip(left, widths, strict=True)]
+    ax.axvline(AIM_KB, color=COLOURS["grey"], linestyle=":", linewidth=1)
+    ax.legend(frameon=False, ncols=len(KINDS), loc="lower left", bbox_to_anchor=(-0.25, 1))
+    ax.set(xlabel="kB on a first visit")
+    ax.tick_params(axis="y", length=0)
+    save_figure("pages", figure)
 
 
 def main() -> None:
     if not (BOOK / "book" / "index.html").is_file():
         sys.exit("The book is not built: run make html first.")
     pages = sorted(p.relative_to(BOOK).as_posix() for p in BOOK.rglob("*.html"))
-    with book_in_chromium() as (browser, home, where):
-        rows = [measure(browser, home, page) for page in pages if page != "index.html"]
-    keep_rows("pages", where, rows, table(rows, where))
+    with book_in_chromium() as (browser, home):
+        figures = {
+            "pages": [measure(browser, home, page) for page in pages if page != "index.html"]
+        }
+        keep("pages", browser, figures, table)
+    draw(figures)
 
 
 if __name__ == "__main__":

@@ -15,21 +15,16 @@ for library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
 import json
-import platform
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from datetime import date
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import torch
-from attention import processor
-from results import save_results
+from results import Figures, save_results
 
 from qkv.pretrained import pretrained
 from qkv.pretrained.load import DIGEST, MODEL, load_verified
@@ -98,16 +93,13 @@ def recipe() -> list[str]:
     return lines
 
 
-def table(result: dict[str, Any]) -> str:
-    """The results for a reader."""
-    splits = result["splits"]
+def table(figures: Figures) -> str:
+    """The figures in Markdown."""
+    splits = figures["splits"]
     lines = [
         "# The model that ships",
         "",
-        f"{result['cpu']}, one thread; Python {result['python']}, NumPy {result['numpy']}, torch "
-        f"{result['torch']}; {result['date']}. `python benchmarks/pretrained.py` measures again.",
-        "",
-        f"{result['bytes']:,} bytes in all. Made by `python tools/train_pretrained.py`, whose",
+        f"{figures['bytes']:,} bytes in all. Made by `python tools/train_pretrained.py`, whose",
         "recipe differs from the defaults of `qkv train` in",
         "",
         *(f"    {line}" for line in recipe()),
@@ -124,18 +116,18 @@ def table(result: dict[str, Any]) -> str:
         for name, found in splits.items()
     ]
     wrong = [(name, *row) for name, found in splits.items() for row in found["wrong"]]
-    lines += ["", "What greedy gets wrong:" if wrong else "Greedy gets none of them wrong."]
     if wrong:
-        lines += ["", "| split | English | Korean | said |", "|---|---|---|---|"]
-        lines += [f"| {' | '.join(row)} |" for row in wrong]
+        lines += ["", "<details><summary>What greedy gets wrong</summary>", ""]
+        lines += ["| split | English | Korean | said |", "|---|---|---|---|"]
+        lines += [f"| {' | '.join(row)} |" for row in wrong] + ["", "</details>"]
     lines += [
         "",
         "Alignment: the share of target words, each said while the largest weight of",
-        "cross-attention lies on a source word that the grammar aligns with it (<eos> and articles",
-        "count as wrong), over all pairs held back. A diagonal is what looking straight across",
-        "would reach.",
+        "cross-attention lies on a source word that the grammar aligns with it (`<eos>` and",
+        "articles count as wrong), over all pairs held back. A diagonal is what looking straight",
+        "across would reach.",
         "",
-        "| | combination | random |",
+        "| largest weight on an aligned word | combination | random |",
         "|---|--:|--:|",
     ]
     for kind in ("alignment", "diagonal"):
@@ -150,7 +142,7 @@ def table(result: dict[str, Any]) -> str:
         'Pronouns: the pairs held back that give a reason, as "because it was wide", by the noun',
         "that *it* stands for.",
         "",
-        "| | combination | random |",
+        "| right, word for word | combination | random |",
         "|---|--:|--:|",
         "| pairs | " + " | ".join(f"{x['pronouns']['pairs']:,}" for x in splits.values()) + " |",
         "| greedy | "
@@ -165,7 +157,7 @@ def table(result: dict[str, Any]) -> str:
         "Encoder heads of the shipped model: the word that the row of *it* is largest on, itself",
         "left out; a share of the same pairs.",
         "",
-        "| | antecedent | other noun | adjective | rest |",
+        "| head | antecedent | other noun | adjective | rest |",
         "|---|--:|--:|--:|--:|",
     ]
     lines += [
@@ -173,13 +165,13 @@ def table(result: dict[str, Any]) -> str:
         for head, shares in splits["combination"]["pronouns"]["attention of it"].items()
     ]
     lines += ["", f"Time: {SENTENCES} sentences held back, medians.", ""]
-    lines += ["| | " + " | ".join(ROOMS) + " |", "|---|--:|--:|"]
+    lines += ["| time | " + " | ".join(ROOMS) + " |", "|---|--:|--:|"]
     for name in ("library", "model"):
-        values = " | ".join(f"{result['starts'][room][name]:.2f}" for room in ROOMS)
+        values = " | ".join(f"{figures['starts'][room][name]:.2f}" for room in ROOMS)
         what = "import of the room's library" if name == "library" else "from then to the model"
         lines.append(f"| {what}, s | {values} |")
-    for name in result["speeds"]["numpy"]:
-        values = " | ".join(f"{result['speeds'][room][name]:.2f}" for room in ROOMS)
+    for name in figures["speeds"]["numpy"]:
+        values = " | ".join(f"{figures['speeds'][room][name]:.2f}" for room in ROOMS)
         lines.append(f"| {name}, ms a sentence | {values} |")
     return "\n".join([*lines, ""])
 
@@ -192,19 +184,14 @@ def main() -> None:
     *_, twin = train("random").values()
     splits["random"] = figures(twin, held_back("random"))
     texts = [" ".join(pair.source) for pair in pairs[:: len(pairs) // SENTENCES]][:SENTENCES]
-    result = {
-        "cpu": processor(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "torch": torch.__version__,
-        "date": date.today().isoformat(),
+    shown: Figures = {
         "bytes": size(),
         "splits": splits,
         "starts": {room: starts(room) for room in ROOMS},
         "speeds": speeds(texts),
     }
-    save_results("pretrained", table(result), result)
-    print(table(result))
+    save_results("pretrained", table(shown), shown)
+    print(table(shown))
 
 
 if __name__ == "__main__":

@@ -18,11 +18,10 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import torch
-from baselines import fields_in_words, machine
-from results import save_results
+from baselines import fields_in_words
+from results import Figures, save_results
 
 from qkv.bleu import bleu_scorer
 from qkv.corpus import read_tsv
@@ -96,7 +95,7 @@ def bigrams(text: str) -> set[str]:
     return {padded[i : i + 2] for i in range(len(padded) - 1)}
 
 
-def measure(path: Path) -> dict[str, Any]:
+def measure(path: Path) -> Figures:
     score = bleu_scorer()  # before there is anything to lose
     parts = split(list(dict.fromkeys(read_tsv(path, source=2, target=1))))
     with tempfile.TemporaryDirectory() as folder, open_runtime(RUNTIME) as runtime:
@@ -119,7 +118,6 @@ def measure(path: Path) -> dict[str, Any]:
         print(f"{texts[at]}\n  {references[at]}\n  qkv: {found['beam 4'][at]}")
     scores = {name: score(said, references) for name, said in found.items()}
     return {
-        **machine(),
         "recipe": fields_in_words(DATA, MODEL, TRAINING, RUNTIME),
         "minutes": minutes,
         "pairs": {part: len(pairs) for part, pairs in parts.items()},
@@ -138,23 +136,22 @@ def show(event: Event) -> None:
         print(f"step {event.step}: BLEU {event.scores.bleu:.2f}", flush=True)
 
 
-def table(result: dict[str, Any]) -> str:
-    """The result in Markdown."""
-    pairs = result["pairs"]
+def table(figures: Figures) -> str:
+    """The figures in Markdown."""
+    pairs = figures["pairs"]
     lines = [
         "# Korean to English on Tatoeba",
         "",
-        f"{result['machine']}, one thread; Python {result['python']}, torch {result['torch']};"
-        f" {result['date']}. {pairs['train']:,} pairs to learn from, {pairs['val']:,} to choose the"
+        f"{pairs['train']:,} pairs to learn from, {pairs['val']:,} to choose the"
         f" checkpoint by, {pairs['test']:,} to test with; no sentence stands in two of these.",
-        f"Trained with {result['recipe']}: {result['minutes']:.1f} minutes of processor time."
-        f" BLEU: {result['signature']}. `python benchmarks/tatoeba.py FILE` measures again.",
+        f"Trained with `{figures['recipe']}`: {figures['minutes']:.1f} minutes of processor time."
+        f" BLEU: `{figures['signature']}`.",
         "",
         "| translation | BLEU | exact |",
         "|---|--:|--:|",
         *(
-            f"| {name} | {bleu:.1f} | {result['exact'][name]:.1%} |"
-            for name, bleu in result["bleu"].items()
+            f"| {name} | {bleu:.1f} | {figures['exact'][name]:.1%} |"
+            for name, bleu in figures["bleu"].items()
         ),
     ]
     return "\n".join(lines) + "\n"
@@ -167,8 +164,8 @@ def main() -> None:
         return
     if not Path(named).exists():
         sys.exit(f"There is no {named}. {WHERE}")
-    result = measure(Path(named))
-    save_results("tatoeba", table(result), result)
+    figures = measure(Path(named))
+    save_results("tatoeba", table(figures), figures)
 
 
 if __name__ == "__main__":

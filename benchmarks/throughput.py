@@ -5,7 +5,7 @@
 Useful tokens are those of source and target that are no padding. The calls that are compared take
 turns in one process and one thread, each on the same batches; two processes against one, and
 memory, take processes of their own. Without the folder nothing is measured, because padding hangs
-on how long real sentences are. Writes results/throughput.json and .md beside this file.
+on how long real sentences are. Writes results/throughput.json, .md and .svg beside this file.
 """
 
 # ruff: noqa: E402  (the number of threads has to be set before the imports that read it)
@@ -18,7 +18,6 @@ for library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):
 
 import pickle
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -30,8 +29,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from baselines import MODEL, NAMES, RUNTIME, TRAINING, data_config, folder_of, machine, make
-from results import save_results
+from baselines import MODEL, NAMES, RUNTIME, TRAINING, data_config, folder_of, make
+from baselines.throughput_table import FIXED, WIDTH, draw, table
+from results import Figures, save_results
 
 from qkv.config import TransformerConfig
 from qkv.text import PAD, Batch, bucketed_batches, collate
@@ -41,9 +41,7 @@ from qkv.trainer.data import Ids
 from qkv.trainer.loss import batch_tensors
 from qkv.trainer.runtime import tune_malloc
 
-WIDTH = 72  # what a fixed width has to be here: the longest sentence has 62 tokens and its ends
 ROUNDS, BATCHES = 5, 6
-FIXED = f"all to {WIDTH}, scores for padding too"
 STEPS = 150  # of one process and of two
 ALONE, TRAIN = "--alone", "--train"  # what `memory` and `processes` call this program with
 CPU = torch.device("cpu")
@@ -193,57 +191,7 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
-def table(result: dict[str, Any]) -> str:
-    """The result in Markdown."""
-    lines = [
-        "# Training speed and memory",
-        "",
-        f"{result['machine']}, {result['cores']} cores; Python {result['python']}, torch"
-        f" {result['torch']}, transformers {result['transformers']}; {result['date']}. Load of the"
-        f" machine at the start: {result['load']}.",
-        f"Multi30k, {result['sizes']}. Useful tokens (no padding) of source and target a second:"
-        " medians of the thread's own time, in one thread, taking turns in one process; the ratios"
-        " are medians of ratios. `python benchmarks/throughput.py FOLDER` measures again.",
-        "",
-        "| batches, bfloat16 | tokens/s | of the last |",
-        "|---|--:|--:|",
-    ]
-    lines += compare(result["padding"], FIXED)
-    for kind in ("float32", "bfloat16"):
-        lines += ["", f"| {kind} | tokens/s | of torch's |", "|---|--:|--:|"]
-        lines += compare(result[kind], NAMES[1])
-    one, two = result["processes"]["1"], result["processes"]["2"]
-    lines += [
-        "",
-        "Whatever else runs takes from two processes what they would gain: see the load above.",
-        "",
-        "| processes, by the clock | tokens/s | of one |",
-        "|---|--:|--:|",
-        f"| 1 | {one:,.0f} | 1.00 |",
-        f"| 2 | {two:,.0f} | {two / one:.2f} |",
-        "",
-        "| peak memory of the process | MB | above the first |",
-        "|---|--:|--:|",
-    ]
-    least = result["memory"]["nothing"]
-    for name, value in result["memory"].items():
-        title = "torch and the batches, no model" if name == "nothing" else name
-        lines.append(f"| {title} | {value:.0f} | {value - least:.0f} |")
-    return "\n".join(lines) + "\n"
-
-
-def compare(found: dict[str, list[float]], base: str) -> list[str]:
-    """A row for each."""
-    rows = []
-    for name, values in found.items():
-        ratio = statistics.median(a / b for a, b in zip(values, found[base], strict=True))
-        rows.append(f"| {name} | {statistics.median(values):,.0f} | {ratio:.2f} |")
-    return rows
-
-
 def main() -> None:
-    import transformers
-
     torch.set_num_threads(1)
     tune_malloc()
     if sys.argv[1:2] == [ALONE]:
@@ -254,9 +202,7 @@ def main() -> None:
     load = os.getloadavg()[0]
     data = TranslationData.from_config(data_config(folder))
     config = data.model_config(**MODEL)
-    result: dict[str, Any] = {
-        **machine(),
-        "transformers": transformers.__version__,
+    figures: Figures = {
         "load": f"{load:.1f}",
         "sizes": f"d_model {config.d_model}, d_ff {config.d_ff}, {config.n_heads} heads,"
         f" {config.n_layers} + {config.decoder_layers} layers, {config.vocab_size:,} tokens,"
@@ -267,8 +213,9 @@ def main() -> None:
         "processes": processes(folder),
         "memory": memory(data),
     }
-    save_results("throughput", table(result), result)
-    print(table(result))
+    save_results("throughput", table(figures), figures)
+    draw(figures)
+    print(table(figures))
 
 
 if __name__ == "__main__":

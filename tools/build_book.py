@@ -22,7 +22,7 @@ BOOK = ROOT / "_build" / "html"
 PART = ROOT / "_build" / "part"
 # All that the build reads, and more: an edit too many costs seconds, one too few shows an old book.
 INPUTS = (
-    *("_config.yml", "_toc.yml", "book", "chapters", "src", "node_modules"),
+    *("_config.yml", "_toc.yml", "book", "chapters", "src", "benchmarks/results", "node_modules"),
     *("package.json", "pyproject.toml", "requirements.txt", "tools/build_book.py"),
 )
 

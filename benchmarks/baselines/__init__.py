@@ -8,7 +8,6 @@ from baselines.text import (
     data_config,
     fields_in_words,
     folder_of,
-    machine,
 )
 
 __all__ = [
@@ -20,6 +19,5 @@ __all__ = [
     "data_config",
     "fields_in_words",
     "folder_of",
-    "machine",
     "make",
 ]

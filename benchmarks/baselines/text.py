@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
 from dataclasses import asdict
-from datetime import date
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from qkv.trainer import DataConfig, RuntimeConfig, TrainingConfig
 
-__all__ = ["MODEL", "RUNTIME", "TRAINING", "data_config", "fields_in_words", "folder_of", "machine"]
+__all__ = ["MODEL", "RUNTIME", "TRAINING", "data_config", "fields_in_words", "folder_of"]
 
 # All that is not here is a default.
 MODEL: dict[str, Any] = {"n_layers": 3, "dropout": 0.0}
@@ -67,18 +63,3 @@ def fields_in_words(*configs: Any) -> str:
             if said and not (isinstance(value, str) and os.sep in value):
                 words.append(f"{name}={value}")
     return ", ".join(words)
-
-
-def machine() -> dict[str, str]:
-    """What is measured on."""
-    info = Path("/proc/cpuinfo")
-    names = info.read_text().splitlines() if info.exists() else []
-    found = [line.partition(":")[2].strip() for line in names if line.startswith("model name")]
-    return {
-        "date": date.today().isoformat(),
-        "machine": found[0] if found else platform.processor() or platform.machine(),
-        "cores": str(os.cpu_count()),
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-    }

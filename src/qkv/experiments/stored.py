@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import platform
 import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from datetime import date
 from importlib.metadata import version
@@ -16,36 +18,49 @@ from typing import Any
 
 from qkv.files import atomic_write
 
-__all__ = ["RESULTS", "StoredResult", "run_and_store", "stored_result"]
+__all__ = [
+    "RESULTS",
+    "StoredResult",
+    "describe_run",
+    "run_and_store",
+    "source_commit",
+    "stored_result",
+    "summary",
+    "write_result",
+]
 
 RESULTS = Path(__file__).with_name("results")
 Figures = dict[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StoredResult:
-    """What an experiment measured.
+    """What an experiment or a benchmark measured.
 
     Args:
-        name: of its module in `qkv.experiments`.
-        command: by which it is measured again.
+        name: of its module in `qkv.experiments`, or of its file in `benchmarks`.
         date: of the measurement, YYYY-MM-DD.
-        machine: its processor architecture and number of cores.
+        machine: its processor's name, its number of cores, and its GPU if torch has one.
+        system: its operating system; "" where it is unknown.
         versions: of Python and of the libraries.
-        seconds: that it took.
-        figures: what it measured; the module says what each means.
+        threads: that one call may use; None where it is unknown, or differs.
+        command: by which it is measured again.
+        seconds: that it took; None where it is unknown.
         commit: of the source, "1a2b3c4" or, if the source had other changes, "1a2b3c4 + changes";
             "" where it is unknown.
+        figures: what it measured; the module says what each means.
     """
 
     name: str
-    command: str
     date: str
     machine: str
+    system: str = ""
     versions: dict[str, str]
-    seconds: float
-    figures: Figures
+    threads: int | None = None
+    command: str
+    seconds: float | None
     commit: str = ""
+    figures: Figures
 
     def __str__(self) -> str:
         libraries = ", ".join(f"{name} {number}" for name, number in self.versions.items())
@@ -69,21 +84,65 @@ def run_and_store(name: str, measure: Callable[[], Figures]) -> StoredResult:
     """Run an experiment, print its figures, and store them in place of the earlier ones."""
     start, commit = time.perf_counter(), source_commit(Path(__file__).parents[1])
     figures = measure()
-    result = StoredResult(
+    result = describe_run(
         name=name,
         command=f"python -m qkv.experiments.{name}",
-        date=date.today().isoformat(),
-        machine=f"{platform.machine()}, {os.cpu_count()} cores",
-        versions={"Python": platform.python_version()}
-        | {library: version(library) for library in ("numpy", "torch")},
-        seconds=round(time.perf_counter() - start),
-        figures=figures,
+        libraries=("numpy", "torch"),
+        seconds=time.perf_counter() - start,
         commit=commit,
+        figures=figures,
     )
-    text = json.dumps(asdict(result), indent=1, ensure_ascii=False) + "\n"
-    atomic_write(RESULTS / f"{name}.json", text.encode())
-    print(text)
+    print(write_result(RESULTS, result))
     return result
+
+
+def describe_run(
+    *,
+    name: str,
+    command: str,
+    libraries: Iterable[str],
+    seconds: float,
+    commit: str,
+    figures: Figures,
+    threads: int | None = None,
+) -> StoredResult:
+    """The result of a run that has just ended here: what it was told, and date and machine."""
+    return StoredResult(
+        name=name,
+        date=date.today().isoformat(),
+        machine=machine(),
+        system=platform.system(),
+        versions={"Python": platform.python_version()}
+        | {library: version(library) for library in libraries},
+        threads=threads,
+        command=command,
+        seconds=round(seconds),
+        commit=commit,
+        figures=figures,
+    )
+
+
+def write_result(folder: Path, result: StoredResult) -> str:
+    """Write a result as NAME.json into a folder; the text of the file."""
+    text = json.dumps(asdict(result), indent=1, ensure_ascii=False) + "\n"
+    atomic_write(folder / f"{result.name}.json", text.encode())
+    return text
+
+
+def machine() -> str:
+    """What this machine computes with, such as "AMD EPYC, 2 cores"."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text("utf-8").splitlines() if info.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    processor = next(iter(names), "") or platform.processor() or platform.machine()
+    torch = sys.modules.get("torch")
+    gpu = f", {torch.cuda.get_device_name()}" if torch and torch.cuda.is_available() else ""
+    return f"{processor}, {os.cpu_count()} cores{gpu}"
+
+
+def summary(script: Path) -> str:
+    """The first line of a module's docstring, which says what it measures."""
+    return (ast.get_docstring(ast.parse(script.read_text("utf-8"))) or "").partition("\n")[0]
 
 
 def source_commit(folder: Path) -> str:
@@ -94,7 +153,8 @@ def source_commit(folder: Path) -> str:
     try:
         if not _git(folder, "ls-files", "."):  # installed inside somebody else's repository
             return ""
-        changes = _git(folder, "status", "--porcelain", "-uall", ".", ":(exclude)*results/*.json")
+        results = [f":(exclude)*results/*.{kind}" for kind in ("json", "md", "svg")]
+        changes = _git(folder, "status", "--porcelain", "-uall", ".", *results)
         return _git(folder, "rev-parse", "--short", "HEAD") + (" + changes" if changes else "")
     except (OSError, subprocess.CalledProcessError):  # there is no git, or no checkout
         return ""
