@@ -13,7 +13,6 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 from contextlib import nullcontext
-from datetime import date
 from functools import partial
 from typing import Any
 
@@ -122,24 +121,23 @@ def product_rate(dtype: str) -> float:
     return 2 * PRODUCT**3 / time / 1e9
 
 
-def table(result: dict[str, Any]) -> str:
-    """The result in Markdown; a share above 100 % is faster."""
-    products = ", ".join(f"{rate:.0f} in {name}" for name, rate in result["products"].items())
+def table(figures: dict[str, Any]) -> str:
+    """The figures in Markdown; a share above 100 % is faster."""
+    sizes = figures["sizes"]
+    products = ", ".join(f"{rate:.0f} in {name}" for name, rate in figures["products"].items())
     lines = [
         "# The Triton kernel beside PyTorch's fused kernels",
         "",
-        f"{result['machine']}; torch {result['torch']}, Triton {result['triton']};"
-        f" {result['date']}.",
-        f"B · n = {TOKENS:,}, H · d_k = {D_MODEL:,}; medians of {ROUNDS} interleaved rounds. A"
-        f" product of {PRODUCT:,} × {PRODUCT:,} matrices runs at (TFLOP/s) {products}. Under causal"
-        " half of the operations are counted. `python benchmarks/triton_attention.py` measures"
-        " again.",
+        f"B · n = {sizes['tokens']:,}, H · d_k = {sizes['d_model']:,}; medians of"
+        f" {sizes['rounds']} interleaved rounds. A product of two {sizes['product']:,} ×"
+        f" {sizes['product']:,} matrices runs at (TFLOP/s) {products}. Under causal half of the"
+        " operations are counted.",
         "",
         "| direction | dtype | d_k | causal | n | Triton, ms | Triton, TFLOP/s | of the product |"
         " of PyTorch's choice | of flash | of cuDNN |",
         "|---|---|--:|---|--:|--:|--:|--:|--:|--:|--:|",
     ]
-    for row in result["rows"]:
+    for row in figures["rows"]:
         rates, times = row["tflops"], row["milliseconds"]
         shares = (
             f"{rates[OURS] / rates[name]:.0%}" if name in rates else "not here" for name in FUSED
@@ -152,7 +150,7 @@ def table(result: dict[str, Any]) -> str:
             row["n"],
             f"{times[OURS]:.3f}",
             f"{rates[OURS]:.0f}",
-            f"{rates[OURS] / result['products'][row['dtype']]:.0%}",
+            f"{rates[OURS] / figures['products'][row['dtype']]:.0%}",
             *shares,
         )
         lines.append("| " + " | ".join(map(str, cells)) + " |")
@@ -161,10 +159,8 @@ def table(result: dict[str, Any]) -> str:
 
 def main() -> None:
     if not torch.cuda.is_available():
-        print("There is no GPU here: the Triton kernel is not measured, and nothing is written.")
+        print("There is no NVIDIA GPU here. Nothing was measured.")
         return
-    import triton
-
     rows = []
     for dtype in DTYPES:
         for d_k in WIDTHS:
@@ -173,16 +169,10 @@ def main() -> None:
                     rows += both_directions(n, d_k, causal, dtype)
                     for row in rows[-2:]:
                         print(*row.values(), flush=True)
-    result: dict[str, Any] = {
-        "date": date.today().isoformat(),
-        "machine": torch.cuda.get_device_name(),
-        "torch": torch.__version__,
-        "triton": triton.__version__,
-        "setting": {"tokens": TOKENS, "d_model": D_MODEL, "rounds": ROUNDS},
-        "products": {dtype: product_rate(dtype) for dtype in DTYPES},
-        "rows": rows,
-    }
-    save_results("triton_attention", table(result), result)
+    sizes = {"tokens": TOKENS, "d_model": D_MODEL, "rounds": ROUNDS, "product": PRODUCT}
+    products = {dtype: product_rate(dtype) for dtype in DTYPES}
+    figures = {"sizes": sizes, "products": products, "rows": rows}
+    save_results("triton_attention", table(figures), figures)
 
 
 if __name__ == "__main__":

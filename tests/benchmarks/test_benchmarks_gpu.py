@@ -12,7 +12,7 @@ from qkv.corpus import sentences
 from qkv.trainer import RuntimeConfig, TrainingConfig
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-gpu, multi30k = map(importlib.import_module, ("gpu", "multi30k_gpu"))
+gpu, multi30k, kernel = map(importlib.import_module, ("gpu", "multi30k_gpu", "triton_attention"))
 
 CPU = torch.device("cpu")
 
@@ -42,12 +42,12 @@ def test_operations_are_counted_over_the_time_of_a_call(monkeypatch):
     assert rates == [2 * B * gpu.SMALL.tokens for B in (1, 2, 1, 2)]
 
 
-@pytest.mark.parametrize("module", [gpu, multi30k])
+@pytest.mark.parametrize("module", [gpu, multi30k, kernel])
 def test_without_a_gpu_nothing_is_measured_and_nothing_stored(
     module, monkeypatch, capsys, tmp_path
 ):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(module, "measure", None)
+    monkeypatch.setattr(module, "measure", None, raising=False)
     monkeypatch.setattr(module, "save_results", None)
     monkeypatch.setattr(sys, "argv", ["benchmark"])
     if module is multi30k:
@@ -71,3 +71,12 @@ def test_multi30k_is_trained_and_translated(tmp_path):
     assert set(figures["bleu"]) == {"greedy", "beam 4"}
     assert [point["step"] for point in figures["validation"]] == [2, 4]
     assert "d_model=16" in multi30k.table(figures)
+
+
+def test_the_kernels_share_of_each_way_is_a_share_of_speed():
+    sizes = {"tokens": 64, "d_model": 32, "rounds": 2, "product": 128}
+    setting = {"direction": "forward", "n": 16, "d_k": 8, "causal": True, "dtype": "float16"}
+    rates = {"Triton": 60.0, "default": 80.0, "flash": 40.0}
+    row = {**setting, "milliseconds": dict.fromkeys(rates, 1.0), "tflops": rates}
+    text = kernel.table({"sizes": sizes, "products": {"float16": 120.0}, "rows": [row]})
+    assert text.endswith("| yes | 16 | 1.000 | 60 | 50% | 75% | 150% | not here |\n")
