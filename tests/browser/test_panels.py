@@ -2,7 +2,7 @@
 
 import pytest
 
-from qkv.explore import Scatter, explore
+from qkv.explore import Scatter, Table, explore
 from tests.browser.axe import violations
 from tests.browser.shown import SNAPSHOT, compare
 from tests.browser.test_explorers import ON_CELLS, STILL, mount, open_alone, settings
@@ -266,4 +266,29 @@ def test_the_widget_with_a_kernel_draws_the_same(browser):
     number.press("Enter")
     root.locator(".qkv-note:has-text('mix 0.3')").wait_for()
     compare(root.evaluate(SNAPSHOT), every_panel(2, 0.3))
+    context.close()
+
+
+def korean_table(n):
+    return {"t": Table(["best first", "tokens"], [["선생님이 의사를 만날 것이다 " * n, f"{n}"]])}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_on_a_phone_a_table_breaks_korean_between_words_alone(browser, theme):
+    context = browser.new_context(**{**STILL, "viewport": PHONE, "color_scheme": theme})
+    box = explore(korean_table, title="", hint="", n=[3, 5])
+    root = mount(context.new_page(), box.explorer)
+    lines = """(cell) => {
+      const text = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+      const heights = [];
+      while (text.nextNode())
+      for (const { index, 0: word } of text.currentNode.data.matchAll(/\\S+/g)) {
+        const range = document.createRange();
+        range.setStart(text.currentNode, index);
+        range.setEnd(text.currentNode, index + word.length);
+        heights.push(range.getClientRects().length);
+      }
+      return heights;
+    }"""
+    assert root.locator("td").first.evaluate(lines) == [1] * 12
     context.close()
