@@ -10,7 +10,7 @@ import pytest
 
 from qkv.corpus import sentences
 from qkv.explore.framework.frames import Frames
-from qkv.explore.start import CHOSEN, GLOSSES, GRID, HEADS, look
+from qkv.explore.start import CHOSEN, GLOSSES, GRID, HEADS, SENTENCES, look
 from qkv.explore.start_map import CHAPTERS, WAYS, book_map, way_minutes
 from qkv.pretrained import EXAMPLES, pretrained
 
@@ -47,7 +47,15 @@ def test_beyond_the_last_word_the_last_is_shown():
     assert max(GRID["word"]) == max(len(pretrained().translate(one).split()) for one in EXAMPLES)
     last, beyond = (look(sentence="I was tired", word=word, head="head 2") for word in (2, 6))
     assert last["translation"].rows == beyond["translation"].rows
+    assert last["shown"] == beyond["shown"] == "word 2 of 2: 피곤했다"
     np.testing.assert_array_equal(last["weights"].values, beyond["weights"].values)
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_each_button_fits_a_phone_and_its_words_stand_in_the_sentence_shown(name):
+    english = look(sentence=name, word=1, head="average")["english"]
+    assert len(name) < 20
+    assert set(re.findall(r"\w+", name)) <= set(english.split())
 
 
 def test_a_sentence_of_ones_own_needs_no_gloss():

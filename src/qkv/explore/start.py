@@ -19,6 +19,12 @@ WORDS = """
 똑똑한 clever, 정원에 to garden, 오지 come, 않을 not
 """
 GLOSSES = dict(pair.strip().split(maxsplit=1) for pair in WORDS.split(","))
+# What the buttons say: a whole sentence on each would fill the screen of a phone.
+NAMES = """
+cat; dog, tired; dog, wide; rabbit, hungry; rabbit, delicious; I was tired; hat; house; garden;
+teacher; library; clever dog
+"""
+SENTENCES = dict(zip(map(str.strip, NAMES.split(";")), EXAMPLES, strict=True))
 HEADS = ("average", "head 1", "head 2")
 MOST_WORDS = 6  # of a translation of an example
 CHOSEN = "←"
@@ -28,11 +34,12 @@ def look(*, sentence: str, word: int, head: str) -> Panels:
     """Cross-attention of one Korean word: how much of each English word the model takes for it.
 
     Args:
-        sentence: English words that the model knows, such as one of `EXAMPLES`.
+        sentence: a name of SENTENCES, or English words that the model knows.
         word: which word of the translation, counted from 1; the last where it has fewer.
         head: one of HEADS.
     """
-    maps = _maps(sentence)
+    english = SENTENCES.get(sentence, sentence)
+    maps = _maps(english)
     korean = maps.translation.split()
     at = min(word, len(korean)) - 1
     heads = maps.stack("cross")[-1]  # (H, T, S)
@@ -40,7 +47,9 @@ def look(*, sentence: str, word: int, head: str) -> Panels:
     rows = [(f"{n}", one, GLOSSES.get(one, "")) for n, one in enumerate(korean, start=1)]
     rows[at] = (f"{at + 1} {CHOSEN}", *rows[at][1:])
     return {
+        "english": english,
         "translation": Table(["word", "Korean", "in English"], rows),
+        "shown": f"word {at + 1} of {len(korean)}: {korean[at]}",
         "weights": Bars(weights[at], maps.source, limits=(0, 1)),
     }
 
@@ -50,4 +59,4 @@ def _maps(sentence: str) -> AttentionMaps:
     return pretrained().attention(sentence)
 
 
-GRID = {"sentence": EXAMPLES, "word": range(1, MOST_WORDS + 1), "head": HEADS}
+GRID = {"sentence": SENTENCES, "word": range(1, MOST_WORDS + 1), "head": HEADS}
