@@ -139,6 +139,7 @@ class TestAnswers(ExerciseAnswers):
             "NaN accepted": checker(accepts_nan=True),
             "too lax": checker(tolerance=1e-2),
             "one-sided": checker(forward=True, tolerance=1e-9),
+            "one-sided, tolerance of 1e-4": checker(forward=True, tolerance=1e-4),
             "an array": lambda f, backward, x: x > 0,
         },
         "backward-4": {

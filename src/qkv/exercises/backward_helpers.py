@@ -27,6 +27,7 @@ NO_SLOPE_ALONG_X = "Along x the slope is 0; you see only rounding. Draw the dire
 NOT_A_NUMBER = "A comparison with NaN is False. Write: if not difference <= tolerance."
 SHAPE = "A gradient has the shape of its input. A product with u broadcasts: compare the shapes."
 SHARP = "How large a difference do you accept? In float64 it is far below a millionth."
+BOTH_SIDES = "Do you compare with f(x)? On one side the error falls as h, on both sides as h²."
 TOO_STRICT = "How large is the error of a right one? Neither h² nor rounding divided by h is 0."
 
 
@@ -119,6 +120,15 @@ def _large_backward(dY: Array, x: Array) -> Array:
     return 1000 * np.cos(x) * dY
 
 
+def _steep(x: Array) -> Array:
+    steep: Array = np.exp(500 * x)
+    return steep
+
+
+def _steep_backward(dY: Array, x: Array) -> Array:
+    return 500 * _steep(x) * dY
+
+
 # What it is, the function, its backward, where to test it, whether it is right, and a hint.
 CASES: tuple[Case, ...] = (
     ("1000 sin x, entry by entry", _large, _large_backward, _ROWS, True, TOO_STRICT),
@@ -144,6 +154,9 @@ CASES: tuple[Case, ...] = (
     ("a matrix product, one entry NaN", _product, _one_entry_nan, _ROWS, False, NOT_A_NUMBER),
     ("a matrix product, one axis more", _product, _one_axis_more, _ROWS, False, SHAPE),
     ("x / 10⁷, all 0", _small, _small_lost, _ROWS, False, RELATIVE),
+    ("exp 500 x", _steep, _steep_backward, _ROWS / 100, True, BOTH_SIDES),
+    ("exp 500 x, rows turned round", _steep, _steep_backward, _ROWS[::-1] / 100, True, BOTH_SIDES),
+    ("exp 500 x of one token", _steep, _steep_backward, _ROWS[0] / 100, True, BOTH_SIDES),
 )
 
 
