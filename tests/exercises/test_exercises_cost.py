@@ -57,6 +57,7 @@ RIGHT = {
 ALSO_RIGHT = {
     "in lower case": ("cost-1", "cbda"),
     "a list of four": ("cost-1", ["C", "B", "D", "A"]),
+    "with spaces": ("cost-1", "c, b, d, a"),
     "a float": ("cost-2", 2048.0),
     "a list": ("cost-3", ["f", "b", "d"]),
     "by shifts": ("cost-4", by_shifts),
@@ -89,6 +90,7 @@ WRONG = {
     },
     "cost-4": {
         "all scores": lambda q, k, r: q @ k.T,
+        "no wider than the text": lambda q, k, r: by_a_loop(q, k, min(r, len(q))),
         "one too wide": lambda q, k, r: by_a_loop(q, k, r + 1),
         "0 for −∞": lambda q, k, r: np.where(np.isinf(s := by_a_loop(q, k, r)), 0, s),
         "reversed": lambda q, k, r: np.where(

@@ -60,7 +60,7 @@ def test_the_mark_stands_where_the_curves_cross(d_model):
 
 
 def test_the_cpu_is_the_one_that_was_measured():
-    peak = stored_result("cost_roofline").figures["peak"]
+    peak = stored_result("cost_time").figures["peak"]
     assert devices()["one CPU core, measured"] == 1e9 * peak
 
 

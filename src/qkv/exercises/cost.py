@@ -37,13 +37,13 @@ Array = np.ndarray[Any, Any]
 @exercise("cost-1")
 def which_layer(answer: object) -> str:
     """The letters of self-attention, recurrent, convolution and restricted attention: CBDA."""
-    letters = "".join(str(item) for item in answer) if isinstance(answer, list | tuple) else answer
+    letters = "".join(map(str, answer)) if isinstance(answer, list | tuple | str) else ""
+    letters = "".join(filter(str.isalnum, letters)).upper()
     reject(
-        not isinstance(letters, str) or sorted(letters.upper()) != list("ABCD"),
+        sorted(letters) != list("ABCD"),
         "Four different letters were asked for.",
         'One string such as "ABCD": self-attention, recurrent, convolution, restricted.',
     )
-    order = str(letters).upper()
     mistakes = {
         "CDBA": (
             "B and D are exchanged.",
@@ -58,14 +58,16 @@ def which_layer(answer: object) -> str:
             "Begin with the chains: one layer needs n multiplications one after another.",
         ),
     }
-    if order in mistakes:
-        raise WrongAnswer(*mistakes[order])
+    if letters in mistakes:
+        raise WrongAnswer(*mistakes[letters])
     reject(
-        order[0] in "BD",
+        letters[0] in "BD",
         "Self-attention is not among the layers that grow with d².",
         "Compare the first and the last column: d doubles. Which two become four times as much?",
     )
-    reject(order != "CBDA", "Not these.", "Take one column at a time: n twice, d twice, the chain.")
+    reject(
+        letters != "CBDA", "Not these.", "Take one column at a time: n twice, d twice, the chain."
+    )
     return "right: what grows, and what has to wait, tell the layers apart."
 
 
@@ -110,7 +112,7 @@ def refuting_observations(answer: object) -> str:
     letters = as_letters(answer, "ABCDEF")
     hints = {
         "A": "Four times is what n² alone would give. Does A speak against the claim?",
-        "C": "Heads change the FLOPs of neither part.",
+        "C": "Twice as many layers are twice as much of each part.",
         "E": "Twice as many sentences are twice as much of each part.",
     }
     for letter, hint in hints.items():
@@ -138,7 +140,7 @@ def window_scores(answer: object) -> str:
     """`window_scores(q, k, r)`: (n, r) scores with r n d multiplications at most."""
     function = as_function(answer)
     rng = np.random.default_rng(0)
-    for n, d, r in ((5, 3, 2), (7, 2, 4), (4, 5, 1), (6, 2, 6)):
+    for n, d, r in ((5, 3, 2), (7, 2, 4), (4, 5, 1), (6, 2, 6), (3, 2, 5)):
         q, k = rng.normal(size=(2, n, d))
         got = as_array(function(q, k, r))
         right, full = _window(q, k, r), q @ k.T

@@ -74,7 +74,7 @@ def costs(*, n: int, d_model: int, n_heads: int, layers: int, batch: int) -> Pan
         "FLOPs": scaled(total, "FLOP", 1000, ("", "k", "M", "G", "T", "P", "E")),
         "parameters": f"{cost.parameters:,}",
         "scores of one layer": as_bytes(cost.score_bytes),
-        "KV cache": as_bytes(cost.cache_bytes),
+        "KV cache, if it writes": as_bytes(cost.cache_bytes),
     }
     lengths = 2 ** np.arange(6, 19)
     by_n = [Cost(int(length), d_model).flops for length in lengths]
@@ -104,10 +104,8 @@ def costs(*, n: int, d_model: int, n_heads: int, layers: int, batch: int) -> Pan
 
 
 def devices() -> dict[str, float]:
-    """FLOPs a second at most: one core as `cost_roofline` measured it, and data sheets."""
-    return {
-        "one CPU core, measured": 1e9 * stored_result("cost_roofline").figures["peak"]
-    } | DEVICES
+    """FLOPs a second at most: one core as `cost_time` measured it, and data sheets."""
+    return {"one CPU core, measured": 1e9 * stored_result("cost_time").figures["peak"]} | DEVICES
 
 
 def as_bytes(count: float) -> str:
