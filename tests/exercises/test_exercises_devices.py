@@ -18,6 +18,13 @@ def safe(logits, e):
     return lead(logits) > 2 * e
 
 
+def without_ties(logits, e):
+    """The second is the largest that is smaller than the first."""
+    first = logits.max(axis=1)
+    others = np.where(logits == first[:, None], -np.inf, logits)
+    return first - others.max(axis=1) > 2 * e
+
+
 def differences(**others):
     return DIFFERENCES | others
 
@@ -73,13 +80,15 @@ WRONG = {
         "largest": lambda logits, e: logits.max(axis=1) > 2 * e,
         "sizes": lambda logits, e: lead(abs(logits)) > 2 * e,
         "columns": lambda logits, e: lead(logits.T) > 2 * e,
+        "at least two e": lambda logits, e: lead(logits) >= 2 * e,
+        "equal ones left out": without_ties,
         "four e": lambda logits, e: lead(logits) > 4 * e,
         "no function": 2,
     },
     "devices-5": {
         "one": 1,
         "ten": 10,
-        "a hundred": 100,
+        "five hundred": 500,
         "too large": 1e8,
         "negative": -1024,
     },

@@ -33,6 +33,7 @@ DIFFERENCES = {
     "C": "rounding",
     "D": "fewer digits",
     "E": "overflow",
+    "F": "another computation",
 }
 HINTS = {
     "A": "A logit of 10 in float32 is exact to about 10 · 6e-8, and many roundings add up.",
@@ -40,6 +41,7 @@ HINTS = {
     "C": "Near 10, what is the gap between neighbours in bfloat16?",
     "D": "What would rounding in float64 leave, and which format leaves 4e-6?",
     "E": "Which operation of finite numbers gives something that is no number?",
+    "F": "Which format of the chapter leaves an error of 3 in numbers of about 10?",
 }
 
 
@@ -70,17 +72,17 @@ def order_of_a_sum(answer: object) -> str:
 
 @exercise("devices-2")
 def rounding_or_fault(answer: object) -> str:
-    """What each of five differences shows: rounding, fewer digits somewhere, an overflow."""
+    """What each of six differences shows: rounding, fewer digits, overflow, something else."""
     if not isinstance(answer, Mapping):
         raise WrongAnswer(
-            "A dictionary was asked for.", 'It begins {"A": "rounding", "B": …} and goes on to "E".'
+            "A dictionary was asked for.", 'It begins {"A": "rounding", "B": …} and goes on to "F".'
         )
     got = {str(k).strip().upper(): str(v).strip().lower() for k, v in answer.items()}
     unknown = set(got.values()) - set(DIFFERENCES.values())
     reject(
         got.keys() != DIFFERENCES.keys() or unknown,
-        "A to E, each with one of three answers, were asked for.",
-        'The answers are "rounding", "fewer digits" and "overflow".',
+        "A to F, each with one of four answers, were asked for.",
+        'The answers: "rounding", "fewer digits", "overflow", "another computation".',
     )
     for letter, right in DIFFERENCES.items():
         reject(got[letter] != right, f"{letter} is something else.", HINTS[letter])
@@ -126,7 +128,7 @@ def safe_words(answer: object) -> str:
         logits = rng.normal(size=(40, 11)) - 5
         first, second = np.sort(logits, axis=1)[:, [-1, -2]].T
         e, lead = float(np.median(first - second)) * 0.6, first - second
-        got = np.asarray(safe(logits, e))
+        got = np.asarray(safe(logits.copy(), e))
         reject(
             got.shape != (40,),
             f"For logits of shape (40, 11) the shape is {got.shape}; (40,) is asked for.",
@@ -147,4 +149,15 @@ def safe_words(answer: object) -> str:
             "Some rows are wrong.",
             "Sort each row, and take its last two entries.",
         )
+    edge = np.array([[1.0, 0.5, 0], [2, 2, 0], [3, 0, -1]])  # leads of 0.5, 0 and 3
+    got = np.asarray(safe(edge.copy(), 0.25)).astype(bool)
+    reject(
+        got[1], "Two logits that are equal are not safe.", "Count the largest once: its lead is 0."
+    )
+    reject(
+        got[0],
+        "A lead of just 2 e is not safe.",
+        "Both logits can move by e, and are equal then. Which word is chosen is open.",
+    )
+    reject(not got[2], "A lead of 3 with e = 0.25 is safe.", "Compare it with 2 e.")
     return "right. Where it says True, no device within e can choose another word."
