@@ -15,9 +15,8 @@ from qkv.torch.efficient.triton_attention.blocks import (
 
 __all__ = ["attend"]
 
-LOWEST = tl.constexpr(
-    -3.4028234663852886e38
-)  # of float32: a finite peak, which −∞ can be less than
+# The lowest float32: a peak that is finite, so that −∞ − peak is −∞ and no NaN.
+LOWEST = tl.constexpr(-3.4028234663852886e38)
 
 
 @triton.jit
