@@ -28,7 +28,7 @@ from qkv.exercises.masks_helpers import as_letters
 __all__ = ["evidence", "hidden_bug", "merge_states", "third_tile"]
 
 VALUES = np.array([4.0, 12, 6, 8, 2, 10])  # of the six keys of efficient-3, one number each
-HALF = 0.5
+FAR = 2.0  # how wrong the second output of efficient-3 has to be
 
 
 @exercise("efficient-1")
@@ -137,9 +137,9 @@ def hidden_bug(answer: object) -> str:
         "When does the rescaling multiply by 1?",
     )
     reject(
-        gaps[1] < HALF,
+        gaps[1] < FAR,
         "With the second row the wrong output is still too near.",
-        "How often, and how far, can the peak rise in three tiles?",
+        "Early tiles get too much weight. Which of their values are far from the right output?",
     )
     return "right. A test whose first tile holds the highest score cannot find this bug."
 
@@ -164,7 +164,13 @@ def merge_states(answer: object) -> str:
             "A part without keys changes the result.",
             "Its peak is −∞ and its sums are 0. What is exp(−∞ − peak)?",
         )
-    return "right: this is how parts of one text on two devices become one exact output."
+    got = read_state(merge(merge(empty, empty), full), full)
+    reject(
+        not all(is_close(x, y, 1e-9) for x, y in zip(got, full, strict=True)),
+        "Two parts without keys, then one with keys: the result is wrong.",
+        "What is −∞ − (−∞)? Both sums are 0 there, so any finite peak may be subtracted.",
+    )
+    return "right: ring attention joins the parts of a text on several devices in this way."
 
 
 def _compare(merge: Callable[..., Any], a: State, b: State, whole: State, factor: float) -> None:

@@ -15,12 +15,15 @@ import qkv.numpy as qn
 from qkv.experiments.efficient_blocks import milliseconds, numpy_peak
 from qkv.experiments.models.efficient_methods import (
     BUDGET,
+    HEADS,
     INPUTS,
     PATTERNS,
     Array,
+    best_keys,
     draw,
     method,
     pattern,
+    trained,
 )
 from qkv.experiments.stored import run_and_store
 
@@ -51,6 +54,7 @@ def measure(small: bool = False) -> dict[str, Any]:
         errors: input -> method -> [lowest, highest] of the seeds, for each length.
         near: input -> share of the exact weights within the window of 64, for each length.
         budgets: input -> method -> error for a budget of 32, 128 and 512, at n = 1,024; one seed.
+        heads: method, and "best keys" -> error at n = 1,024 for each of HEADS; one seed.
         needed: method -> numbers between input and output, for each length.
         bytes, ms: way of MEASURED -> peak of allocated bytes, processor time, for each length;
             "window" is a mask in attention that computes every score.
@@ -90,6 +94,7 @@ def measure(small: bool = False) -> dict[str, Any]:
         "errors": errors,
         "near": near,
         "budgets": budgets,
+        "heads": _by_head(small),
         "needed": needed,
         **used,
         "seeds": seeds,
@@ -106,6 +111,18 @@ def _by_budget(kind: str, name: str, small: bool) -> list[float]:
     return [round(relative_error(out, exact), 3) for out in outputs]
 
 
+def _by_head(small: bool) -> dict[str, list[float]]:
+    n = 512 if small else 1024
+    calls = {"best keys": best_keys, **{name: method(name, n) for name in METHODS}}
+    found: dict[str, list[float]] = {name: [] for name in calls}
+    for layer, head in HEADS:
+        q, k, v = trained(n, 0, layer, head)
+        exact, _ = qn.scaled_dot_product_attention(q, k, v)
+        for name, call in calls.items():
+            found[name].append(round(relative_error(call(q, k, v), exact), 3))
+    return found
+
+
 def check(figures: dict[str, Any]) -> None:
     """No method is close on random or trained inputs; a window is, where the weights are near."""
     errors, near = figures["errors"], figures["near"]
@@ -120,6 +137,10 @@ def check(figures: dict[str, Any]) -> None:
     assert near["local"][-1] > 0.85
     assert max(near["random"][-1], near["trained"][-1]) < 0.3
     assert errors["random"]["Linformer, random"][-1][0] > 2
+    heads = figures["heads"]
+    chosen = HEADS.index((0, 1))  # the head of "trained": its weight is on few keys
+    for name in METHODS:
+        assert heads["best keys"][chosen] < heads[name][chosen] / 2
     used = figures["bytes"]
     assert used["window"][-1] > 0.9 * used["exact"][-1]  # a mask saves nothing
     if last >= 2048:

@@ -44,7 +44,7 @@ CHAPTERS = (
     Chapter(13, "results", "Looking inside", (33, 19)),
     Chapter(14, "families", "BERT, GPT, T5", (36, 33)),
     Chapter(15, "cost", "What attention costs", (33, 13)),
-    Chapter(16, "efficient", "Attention for long texts", (33, 39)),
+    Chapter(16, "efficient", "Attention for long texts", (34, 42)),
     Chapter(17, "devices", "More than one device", (35, 24)),
     Chapter(18, "backward", "Gradients by hand", (37, 20)),
 )

@@ -16,12 +16,24 @@ import qkv.numpy as qn
 from qkv.corpus import sentences
 from qkv.pretrained import pretrained
 
-__all__ = ["BUDGET", "INPUTS", "PATTERNS", "Method", "draw", "method", "pattern"]
+__all__ = [
+    "BUDGET",
+    "HEADS",
+    "INPUTS",
+    "PATTERNS",
+    "Method",
+    "best_keys",
+    "draw",
+    "method",
+    "pattern",
+    "trained",
+]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Method: TypeAlias = Callable[[Array, Array, Array], Array]
 D_K, BUDGET = 32, 128
 INPUTS = ("random", "local", "trained")
+HEADS = ((0, 0), (0, 1), (1, 0), (1, 1))  # layer and head of the trained encoder, from 0
 PATTERNS = ("window", "strided", "window + global", "BigBird")
 
 
@@ -46,8 +58,8 @@ def draw(kind: str, n: int, seed: int) -> tuple[Array, Array, Array]:
     return q, k, v
 
 
-def trained(n: int, seed: int) -> tuple[Array, Array, Array]:
-    """The second head of the encoder's first layer, on sentences in random order."""
+def trained(n: int, seed: int, layer: int = 0, head: int = 1) -> tuple[Array, Array, Array]:
+    """A head of HEADS, by default the second of the first layer; sentences in random order."""
     translator = pretrained("numpy")
     pairs, ids = list(sentences()), list[int]()
     Random(seed).shuffle(pairs)
@@ -57,9 +69,25 @@ def trained(n: int, seed: int) -> tuple[Array, Array, Array]:
             break
     model = translator.model.eval()
     x, _ = model.source_inputs(model.source_embedding(np.array([ids[:n]])))  # (1, n, d_model)
-    layer: Any = model.encoder.layers[0].self_attention
-    q, k, v = (qn.split_heads(w(x), 2)[:, 1:] for w in (layer.w_q, layer.w_k, layer.w_v))
+    layers: Any = model.encoder.layers
+    for below in layers[:layer]:
+        x = below(x)
+    attention = layers[layer].self_attention
+    one = slice(head, head + 1)
+    maps = (attention.w_q, attention.w_k, attention.w_v)
+    q, k, v = (qn.split_heads(w(x), 2)[:, one] for w in maps)
     return q, k, v
+
+
+def best_keys(q: Array, k: Array, v: Array) -> Array:
+    """Attention to the BUDGET keys with the highest scores of each query, for comparison only.
+
+    It computes all scores to find them, so it saves nothing. No other BUDGET keys have more weight,
+    but others can have a smaller error, where the weights are spread.
+    """
+    scores = q @ k.swapaxes(-1, -2)
+    least = np.sort(scores, axis=-1)[..., -BUDGET, None]
+    return qn.scaled_dot_product_attention(q, k, v, mask=scores >= least)[0]
 
 
 def pattern(name: str, n: int, seed: int = 0) -> Array:
