@@ -113,7 +113,7 @@ def refuting_observations(answer: object) -> str:
     hints = {
         "A": "Four times is what n² alone would give. Does A speak against the claim?",
         "C": "Twice as many layers are twice as much of each part.",
-        "E": "Twice as many sentences are twice as much of each part.",
+        "E": "Two texts are twice as much of each part.",
     }
     for letter, hint in hints.items():
         reject(letter in letters, f"{letter} does not refute it.", hint)

@@ -21,12 +21,12 @@ def batch_at_the_ridge(answer: object) -> str:
         ),
         (
             12,
-            "One FLOP was counted for each weight and sentence.",
+            "One FLOP was counted for each weight and text.",
             "A multiplication and an addition.",
         ),
         (1.5, "The weights have two bytes there.", "A float32 number has four."),
         (24, "The bytes are those of float32 twice.", "Each weight is read once, four bytes."),
-        (1 / 6, "That is upside down.", "More sentences need more time to compute, not to read."),
+        (1 / 6, "That is upside down.", "More texts need more time to compute, not to read."),
     )
     reject(
         not is_close(batch, 6, 1e-3),
@@ -41,7 +41,7 @@ def what_a_faster_chip_helps(answer: object) -> str:
     """Four times the FLOPs, the same bandwidth: B and E gain."""
     letters = as_letters(answer, "ABCDE")
     hints = {
-        "A": "One sentence does two FLOPs with each weight of four bytes. What does it wait for?",
+        "A": "One text does two FLOPs with each weight of four bytes. What does it wait for?",
         "C": "One addition for twelve bytes. On which side of the ridge is that?",
         "D": "A batch shares the weights. Does it share the keys?",
     }

@@ -43,7 +43,7 @@ CHAPTERS = (
     Chapter(12, "decoding", "Decoding", (34, 27)),
     Chapter(13, "results", "Looking inside", (33, 19)),
     Chapter(14, "families", "BERT, GPT, T5", (36, 33)),
-    Chapter(15, "cost", "What attention costs", (33, 13)),
+    Chapter(15, "cost", "What attention costs", (34, 13)),
     Chapter(16, "efficient", "Attention for long texts", (34, 42)),
     Chapter(17, "devices", "More than one device", (35, 24)),
     Chapter(18, "backward", "Gradients by hand", (37, 20)),
