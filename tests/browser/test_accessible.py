@@ -200,7 +200,8 @@ def says_the_opening(text: str, state: dict[str, Any]) -> None:
             assert panel in text
         elif isinstance(panel, Bars):
             for label, value in zip(panel.labels, panel.values, strict=True):
-                assert f"{label}{np.float16(value):.2f}".replace("-", "−") in text
+                number = f"{np.float16(value):.2f}".replace("-", "−")
+                assert f"{label}{number}" in text
         elif isinstance(panel, Heatmap) and panel.colours != "mask":
             heads = panel.values.reshape(-1, *panel.values.shape[-2:])  # (H, n, m)
             for label, row in itertools.chain(

@@ -44,6 +44,7 @@ ALSO_RIGHT = {
     "a list": ("devices-4", lambda logits, e: (lead(logits) > 2 * e).tolist()),
     "no power of two": ("devices-5", 3000.0),
     "the other order": ("devices-6", [12.02, 11.97]),
+    "just 0.05 apart": ("devices-6", [9.975, 10.025]),
 }
 WRONG = {
     "devices-1": {
@@ -91,6 +92,7 @@ WRONG = {
         "five hundred": 500,
         "too large": 1e8,
         "negative": -1024,
+        "no number": float("nan"),
     },
     "devices-6": {
         "too near": [10.0, 10.01],

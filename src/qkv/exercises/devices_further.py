@@ -13,6 +13,7 @@ __all__ = ["bfloat16", "lost_in_bfloat16", "scale_the_loss"]
 def scale_the_loss(answer: object) -> str:
     """A factor by which gradients from 1e-9 to 0.01 are kept in float16: about 600 to 6.5e6."""
     factor = as_number(answer)
+    reject(not np.isfinite(factor), "That is no finite number.", "Choose one above 0.")
     reject(factor <= 0, "A factor below 0 turns every step.", "It has to be positive.")
     with np.errstate(over="ignore"):
         small, large = np.float16(1e-9 * factor), np.float16(0.01 * factor)
@@ -36,11 +37,11 @@ def scale_the_loss(answer: object) -> str:
 @exercise("devices-6")
 def lost_in_bfloat16(answer: object) -> str:
     """Two numbers from 8 to 16, at least 0.05 apart, that are one number in bfloat16."""
-    got = as_array(answer, shape=(2,)).astype(np.float32)
+    got = as_array(answer, shape=(2,)).astype(float)
     low, high = sorted(float(x) for x in got)
     reject(low < 8 or high >= 16, "Not both are from 8 to below 16.", "Choose them near 10.")
     reject(
-        high - low < 0.05,
+        high - low < 0.05 - 1e-9,
         "They are less than 0.05 apart.",
         "The gap is 0.0625 there. Move them to the two ends of what is rounded to one number.",
     )
