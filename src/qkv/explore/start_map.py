@@ -45,7 +45,7 @@ CHAPTERS = (
     Chapter(14, "families", "BERT, GPT, T5", (36, 33)),
     Chapter(15, "cost", "What attention costs", (34, 13)),
     Chapter(16, "efficient", "Attention for long texts", (34, 42)),
-    Chapter(17, "devices", "More than one device", (35, 24)),
+    Chapter(17, "devices", "More than one device", (36, 24)),
     Chapter(18, "backward", "Gradients by hand", (37, 20)),
 )
 # Two ways through: chapters whose cores are read.
