@@ -47,6 +47,21 @@ def not_empty(a, b):
 
 
 RISING, FALLING = [0, 1, 2, 3, 4, 5], [6, 1, 2, 3, 4, 5]
+
+
+def whole_parts_alone(a, b):
+    """Thinks of parts without any key, not of queries without one."""
+    if np.isinf(a[0]).all():
+        return b
+    return a if np.isinf(b[0]).all() else one_empty(a, b)
+
+
+def peak_of_zero(a, b):
+    """Returns the peak that it subtracts."""
+    peak, total, mix = merge(a, b)
+    return np.where(np.isinf(peak), 0, peak), total, mix
+
+
 RIGHT = {
     "efficient-1": [2.5, 12, 4.8],
     "efficient-2": "BDE",
@@ -104,6 +119,8 @@ WRONG = {
         "another total": lambda a, b: (merge(a, b)[0], 2 * merge(a, b)[1], merge(a, b)[2]),
         "empty part": not_empty,
         "two empty parts": one_empty,
+        "a query without keys": whole_parts_alone,
+        "a peak of 0": peak_of_zero,
         "raises": lambda a, b: a[7],
     },
 }
@@ -111,7 +128,7 @@ WRONG = {
 
 class TestAnswers(ExerciseAnswers):
     right, also_right, wrong = RIGHT, ALSO_RIGHT, WRONG
-    same_hint = frozenset({("efficient-3", "down and up")})
+    same_hint = frozenset({("efficient-3", "down and up"), ("efficient-4", "a peak of 0")})
 
 
 @pytest.mark.parametrize("scores", [RISING, FALLING])
