@@ -254,10 +254,12 @@ def test_a_python_that_dies_again_and_again_is_given_up(reader: Reader) -> None:
     first, second = live.plain()[:2]
     live.write(first, "import os; os._exit(1)")
     given_up = re.compile("lost|idle")  # idle once more where the page hears twice of a restart
-    for _ in range(6):
+    for _ in range(7):  # one death may count as two where the server is slow
+        if live.bar.get_attribute("data-state") == "failed":
+            break
         live.cell(first).locator(".qkv-run").click()
         expect(live.cell(first)).to_have_attribute("data-qkv-state", given_up, timeout=PATIENCE)
-    live.wait("failed", "has died")
+    live.wait("failed", re.compile("has died|No Python runs now"))
     assert live.start().prints(second, "print('again')") == "again"
     live.act("stop")
     live.wait("off")
