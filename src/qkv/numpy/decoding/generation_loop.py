@@ -30,26 +30,29 @@ def generate(
     Returns:
         (B, T) tokens, and (B,) sums of their log-probabilities.
     """
-    pad = fill_id(eos_id, pad_id)
-    B, tokens = len(prefixes), prefixes
-    unfinished = np.ones(B, bool)
+    (B, start), pad = prefixes.shape, fill_id(eos_id, pad_id)
+    end = start + max_new_tokens
+    tokens = np.full((B, end), pad, prefixes.dtype)
+    tokens[:, :start] = prefixes
     rows = np.arange(B)  # the sentences that the step sees, N of them
-    parents = None
+    needed = np.ones(B, bool)  # (N,), which of these have not ended
     sums: Floats = np.zeros(B, np.float32)
-    for _ in range(max_new_tokens):
-        needed = unfinished[rows]
-        log_probs = next_log_probs(call, step, tokens[rows], parents, eos_id, needed)  # (N, V)
+    parents = None
+    for length in range(start, end):
+        prefixes = tokens[rows, :length]  # (N, t)
+        log_probs = next_log_probs(call, step, prefixes, parents, eos_id, needed)  # (N, V)
         chosen = choose(log_probs, rows)  # (N,)
-        gains = np.zeros(B, log_probs.dtype)
-        gains[rows] = np.take_along_axis(log_probs, chosen[:, None], 1)[:, 0]
-        sums = np.where(unfinished, sums + gains, sums)
-        new_tokens = np.full(B, pad, tokens.dtype)
-        new_tokens[rows] = np.where(needed, chosen, pad)
-        tokens = np.concatenate([tokens, new_tokens[:, None]], 1)  # (B, t + 1)
+        gains = log_probs[np.arange(len(rows)), chosen]  # (N,)
+        sums = sums.astype(log_probs.dtype, copy=False)
+        sums[rows] += np.where(needed, gains, 0)
+        tokens[rows, length] = np.where(needed, chosen, pad)
         if eos_id is not None:
-            unfinished &= new_tokens != eos_id
-        if not unfinished.any():
-            break
-        parents = np.flatnonzero(unfinished[rows]) if keeps_cache(step) else rows
-        rows = rows[parents]
-    return tokens, sums
+            needed &= chosen != eos_id
+            if not needed.any():
+                break
+        if keeps_cache(step) and not needed.all():
+            parents = np.flatnonzero(needed)
+            rows, needed = rows[parents], needed[parents]
+        else:
+            parents = np.arange(len(rows))
+    return tokens[:, : length + 1], sums

@@ -14,6 +14,7 @@ pick what the step knows about the sentences along with its cache. It serves one
 another with a new one.
 """
 
+import math
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -49,11 +50,8 @@ def next_log_probs(
     scores = step(prefixes)  # (N, V)
     check_shapes(call, N=len(prefixes), **{"step's result": (scores, "N V")})
     check_vocabulary(call, scores.shape[1], eos_id)
-    peaks, limit = scores.max(-1), log_probability_limit(scores)  # (N,): a NaN goes through
-    suspect = ~((peaks > -np.inf) & (peaks <= limit))
-    if needed is not None:
-        suspect &= needed
-    for row in np.flatnonzero(suspect):
-        peak = float(peaks[row])
-        check_log_probabilities(call, int(row), peak, limit, dead_end=needed is not None)
+    limit = log_probability_limit(scores)
+    for row, peak in enumerate(scores.max(-1).tolist()):  # a NaN goes through
+        if not -math.inf < peak <= limit and (needed is None or needed[row]):
+            check_log_probabilities(call, row, peak, limit, dead_end=needed is not None)
     return scores.astype(np.promote_types(scores.dtype, np.float32), copy=False)

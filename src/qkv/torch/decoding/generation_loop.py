@@ -30,26 +30,27 @@ def generate(
     Returns:
         (B, T) tokens, and (B,) sums of their log-probabilities.
     """
-    pad = fill_id(eos_id, pad_id)
-    B, tokens = len(prefixes), prefixes
-    unfinished = torch.ones(B, dtype=torch.bool, device=tokens.device)
-    rows = torch.arange(B, device=tokens.device)  # the sentences that the step sees, N of them
+    (B, start), device = prefixes.shape, prefixes.device
+    pad, end = fill_id(eos_id, pad_id), start + max_new_tokens
+    tokens = torch.cat([prefixes, prefixes.new_full((B, max_new_tokens), pad)], 1)  # (B, end)
+    rows = torch.arange(B, device=device)  # the sentences that the step sees, N of them
+    needed = torch.ones(B, dtype=torch.bool, device=device)  # (N,), which of these have not ended
+    sums = torch.zeros(B, dtype=torch.float32, device=device)
     parents = None
-    sums = torch.zeros(B, dtype=torch.float32, device=tokens.device)
-    for _ in range(max_new_tokens):
-        needed = unfinished[rows]
-        log_probs = next_log_probs(call, step, tokens[rows], parents, eos_id, needed)  # (N, V)
+    for length in range(start, end):
+        prefixes = tokens[rows, :length]  # (N, t)
+        log_probs = next_log_probs(call, step, prefixes, parents, eos_id, needed)  # (N, V)
         chosen = choose(log_probs, rows)  # (N,)
-        gains = log_probs.new_zeros(B)
-        gains[rows] = log_probs.gather(1, chosen[:, None])[:, 0]
-        sums = torch.where(unfinished, sums + gains, sums)
-        new_tokens = tokens.new_full((B,), pad)
-        new_tokens[rows] = chosen.to(tokens.dtype).masked_fill(~needed, pad)
-        tokens = torch.cat([tokens, new_tokens[:, None]], 1)  # (B, t + 1)
+        gains = log_probs.gather(1, chosen[:, None])[:, 0]  # (N,)
+        sums = sums.to(log_probs.dtype).index_add(0, rows, gains.masked_fill(~needed, 0))
+        tokens[rows, length] = chosen.to(tokens.dtype).masked_fill(~needed, pad)
         if eos_id is not None:
-            unfinished &= new_tokens != eos_id
-        if not unfinished.any():
-            break
-        parents = unfinished[rows].nonzero()[:, 0] if keeps_cache(step) else rows
-        rows = rows[parents]
-    return tokens, sums
+            needed &= chosen != eos_id
+            if not needed.any():
+                break
+        if keeps_cache(step) and not needed.all():
+            parents = needed.nonzero()[:, 0]
+            rows, needed = rows[parents], needed[parents]
+        else:
+            parents = torch.arange(len(rows), device=device)
+    return tokens[:, : length + 1], sums
