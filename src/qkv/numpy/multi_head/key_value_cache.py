@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from qkv.decoding import group_rows
 from qkv.numpy.array_types import Floats, Ints
 from qkv.numpy.checks import check_cache_update
 from qkv.shapes.multi_head import as_cache_rows
@@ -26,6 +27,7 @@ class KeyValueCache:
         self._values: Floats | None = None  # (B, n_kv_heads, capacity, d_v)
         self._length = 0
         self._is_static = False
+        self._repeats = 1  # of a memory: rows of the batch, one after the other, that read each row
 
     @property
     def length(self) -> int:
@@ -40,11 +42,13 @@ class KeyValueCache:
     @property
     def keys(self) -> Floats | None:
         """(B, n_kv_heads, length, d_k), a view; None before the first entry."""
+        self._copy_shared_rows()
         return None if self._keys is None else self._keys[:, :, : self._length]
 
     @property
     def values(self) -> Floats | None:
         """(B, n_kv_heads, length, d_v), a view; None before the first entry."""
+        self._copy_shared_rows()
         return None if self._values is None else self._values[:, :, : self._length]
 
     def append(self, k: Floats, v: Floats) -> tuple[Floats, Floats]:
@@ -59,6 +63,10 @@ class KeyValueCache:
             ValueError: they do not fit one another or what is held; the cache holds a memory.
         """
         check_cache_update("KeyValueCache.append", k, v, self)
+        return self.append_unchecked(k, v)
+
+    def append_unchecked(self, k: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """`append` for keys and values that are known to fit."""
         start, self._length = self._length, self._length + k.shape[2]
         self._keys = _with_capacity(self._keys, k, start, self._length)
         self._values = _with_capacity(self._values, v, start, self._length)
@@ -89,12 +97,33 @@ class KeyValueCache:
         Raises:
             ValueError: an index is no row; it is named with its position.
         """
-        rows = as_cache_rows("KeyValueCache.reorder", indices, self)
+        self.reorder_unchecked(as_cache_rows("KeyValueCache.reorder", indices, self))
+
+    def reorder_unchecked(self, rows: list[int]) -> None:
+        """`reorder` for rows that are known to be there; of a memory, none is copied for beams."""
         assert self._keys is not None  # for the type checker
         assert self._values is not None
+        if self._is_static:
+            rows, self._repeats = group_rows([row // self._repeats for row in rows])
         if rows != list(range(len(self._keys))):
             self._keys = _select_rows(self._keys, rows, self._length)
             self._values = _select_rows(self._values, rows, self._length)
+
+    def shared_rows(self) -> tuple[Floats, Floats, int]:
+        """Of a memory: keys and values (A, n_kv_heads, S, d), each for K rows in turn, and K."""
+        assert self._keys is not None  # for the type checker
+        assert self._values is not None
+        if not self._keys.flags.c_contiguous:  # or products would be slower at each step
+            self._keys = np.ascontiguousarray(self._keys)
+            self._values = np.ascontiguousarray(self._values)
+        return self._keys, self._values, self._repeats
+
+    def _copy_shared_rows(self) -> None:
+        """Give each row of the batch keys and values of its own."""
+        if self._repeats > 1 and self._keys is not None and self._values is not None:
+            self._keys = np.repeat(self._keys, self._repeats, 0)
+            self._values = np.repeat(self._values, self._repeats, 0)
+            self._repeats = 1
 
 
 def _with_capacity(stored: Floats | None, new: Floats, start: int, needed: int) -> Floats:
@@ -111,9 +140,11 @@ def _with_capacity(stored: Floats | None, new: Floats, start: int, needed: int) 
 
 def _select_rows(stored: Floats, rows: list[int], length: int) -> Floats:
     """The named rows, with the same capacity, of which only the used part is copied."""
-    selected = np.empty(
-        (len(rows), *stored.shape[1:]), stored.dtype
-    )  # (N, n_kv_heads, capacity, d)
+    if len(rows) == len(stored):
+        moved = [n for n, row in enumerate(rows) if row != n]
+        stored[moved, :, :length] = stored[[rows[n] for n in moved], :, :length]
+        return stored
+    selected = np.empty((len(rows), *stored.shape[1:]), stored.dtype)
     for new, old in enumerate(rows):
         selected[new, :, :length] = stored[old, :, :length]
-    return selected
+    return selected  # (N, n_kv_heads, capacity, d)

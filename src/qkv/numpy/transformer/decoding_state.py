@@ -1,6 +1,7 @@
 """Decoding state: the caches of a batch of growing texts, so that only new tokens are computed."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from qkv.numpy.checks import check_shapes
 from qkv.numpy.multi_head import KeyValueCache
 from qkv.numpy.transformer.attention_maps import AttentionMaps
 from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
+from qkv.numpy.transformer.incremental import DecoderParts, IncrementalDecoder
 from qkv.shapes.multi_head import as_cache_rows
 from qkv.shapes.transformer import check_new_tokens
 
@@ -27,7 +29,7 @@ class DecodingState:
 
     Args:
         decode: the model's, from the ids of new tokens to logits.
-        n_layers: of the decoder.
+        parts: of the model, which do the same for one new token without its checks.
         memory: (N, S, d_model), what the encoder gave, or None.
         memory_mask: bool, broadcast to (N, 1, 1, S), or None.
     """
@@ -35,17 +37,21 @@ class DecodingState:
     def __init__(
         self,
         decode: Callable[..., Floats],
-        n_layers: int,
+        parts: DecoderParts,
         memory: Floats | None = None,
         memory_mask: Bools | None = None,
     ) -> None:
         self._decode = decode
+        self._parts = parts
         self.memory = memory
-        self.memory_mask = memory_mask
-        if memory is not None and memory_mask is not None:
+        self.memory_mask: Bools | None = None
+        if memory is not None and memory_mask is not None and not memory_mask.all():
             N, S, _ = memory.shape
             self.memory_mask = np.broadcast_to(memory_mask, (N, 1, 1, S))
-        self.caches = [DecoderLayerCache(KeyValueCache(), KeyValueCache()) for _ in range(n_layers)]
+        self._bias: Floats | None = None
+        self.caches = [
+            DecoderLayerCache(KeyValueCache(), KeyValueCache()) for _ in parts.decoder.layers
+        ]
         # Which text of the batch each row writes: memory, mask and cross-attention go by these.
         self._texts: list[int] | None = None if memory is None else list(range(len(memory)))
 
@@ -90,16 +96,16 @@ class DecodingState:
         """
         rows = as_cache_rows("DecodingState.reorder", indices, self.caches[0].self_attention)
         for cache in self.caches:
-            cache.self_attention.reorder(rows)
+            cache.self_attention.reorder_unchecked(rows)
         if self._texts is None or self.memory is None:
             return
         texts = [self._texts[row] for row in rows]
         if texts != self._texts:  # beams of one text share a memory, so most of the time it stays
             for cache in self.caches:
-                cache.cross_attention.reorder(rows)
+                cache.cross_attention.reorder_unchecked(rows)
             self.memory = self.memory[rows]
             self.memory_mask = None if self.memory_mask is None else self.memory_mask[rows]
-            self._texts = texts
+            self._texts, self._bias = texts, None
 
     def _check(self, name: str, ids: Ints) -> None:
         keys = self.caches[0].self_attention.keys
@@ -107,8 +113,32 @@ class DecodingState:
         B = None if batch is None else len(batch)
         check_shapes("DecodingState", B=B, **{name: (ids, "int B+ T+")})
 
-    def _logits(self, ids: Ints, **options: Any) -> Floats:
-        """New ids (N, T) to logits, through all layers, which add to their caches."""
+    def _logits(
+        self, ids: Ints, attention_maps: AttentionMaps | None = None, last: bool = False
+    ) -> Floats:
+        """New ids (N, T) to logits (N, T, V) or (N, 1, V), through all layers and their caches."""
+        one_token = ids.shape[1] == 1 and self.length > 0 and attention_maps is None
+        if one_token and not self._parts.decoder.training and self._incremental is not None:
+            return self._incremental(ids, self.caches, self._memory_bias())[:, None]
+        options: dict[str, Any] = {"attention_maps": attention_maps, "last": last}
         if self.memory is not None:
             options |= {"memory": self.memory, "memory_mask": self.memory_mask}
         return self._decode(ids, caches=self.caches, **options)
+
+    @cached_property
+    def _incremental(self) -> IncrementalDecoder | None:
+        """The decoder for one new token of each text; None where it cannot stand for the layers."""
+        some_see_nothing = self.memory_mask is not None and not self.memory_mask.any(-1).all()
+        if some_see_nothing or not self._parts.are_known():
+            return None
+        return IncrementalDecoder(self._parts)
+
+    def _memory_bias(self) -> Floats | None:
+        """The mask of the memory as what is added to scores, (A, 1, 1, S): a row for K of ours."""
+        if self.memory_mask is None or self.memory is None:
+            return None
+        keys, _, K = self.caches[0].cross_attention.shared_rows()
+        if self._bias is None or len(self._bias) != len(keys):
+            mask = self.memory_mask[::K]  # (A, 1, 1, S)
+            self._bias = np.where(mask, 0, -np.inf).astype(self.memory.dtype)
+        return self._bias

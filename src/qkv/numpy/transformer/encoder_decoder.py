@@ -15,6 +15,7 @@ from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps, empty_
 from qkv.numpy.transformer.build import make_decoder, make_embedding, make_encoder, make_output
 from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
 from qkv.numpy.transformer.decoding_state import DecodingState
+from qkv.numpy.transformer.incremental import DecoderParts
 from qkv.numpy.transformer.output_projection import OutputProjection, output_projection
 from qkv.numpy.transformer.positional_encoding import PositionalEncoding
 from qkv.shapes.transformer import check_decoding_mode
@@ -225,4 +226,5 @@ class Transformer(Layer):
         check_decoding_mode("Transformer.start_decoding", self.training, self.config.causal)
         memory = self.encode(source, source_mask=source_mask)
         mask = self.memory_mask(source, source_mask)
-        return DecodingState(self.decode, len(self.decoder.layers), memory, mask)
+        parts = DecoderParts(self.target_embedding, self.target_inputs, self.decoder, self.output)
+        return DecodingState(self.decode, parts, memory, mask)

@@ -50,7 +50,7 @@ def scaled_dot_product_attention(
     if not need_weights and causal and T == S and mask is None and bias is None:
         # The one case in which the kernel's own causal mask, aligned top-left, is ours.
         return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale), None
-    if causal:
+    if causal and T > 1:  # a single query is the last token, which sees all
         mask = combine_masks(mask, causal_mask(T, S, device=q.device)[0, 0])  # (..., T, S)
     if not need_weights:
         return _fused(q, k, v, mask, bias, scale), None

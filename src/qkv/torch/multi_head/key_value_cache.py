@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from qkv.decoding import group_rows
 from qkv.shapes.multi_head import as_cache_rows
 from qkv.torch.checks import check_cache_update
 
@@ -27,6 +28,7 @@ class KeyValueCache:
         self._values: Tensor | None = None  # (B, n_kv_heads, capacity, d_v)
         self._length = 0
         self._is_static = False
+        self._repeats = 1  # of a memory: rows of the batch, one after the other, that read each row
 
     @property
     def length(self) -> int:
@@ -41,11 +43,13 @@ class KeyValueCache:
     @property
     def keys(self) -> Tensor | None:
         """(B, n_kv_heads, length, d_k), a view; None before the first entry."""
+        self._copy_shared_rows()
         return None if self._keys is None else self._keys[:, :, : self._length]
 
     @property
     def values(self) -> Tensor | None:
         """(B, n_kv_heads, length, d_v), a view; None before the first entry."""
+        self._copy_shared_rows()
         return None if self._values is None else self._values[:, :, : self._length]
 
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
@@ -60,6 +64,10 @@ class KeyValueCache:
             ValueError: they do not fit one another or what is held; the cache holds a memory.
         """
         check_cache_update("KeyValueCache.append", k, v, self)
+        return self.append_unchecked(k, v)
+
+    def append_unchecked(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """`append` for keys and values that are known to fit."""
         start, self._length = self._length, self._length + k.shape[2]
         self._keys = _with_entry(self._keys, k, start)
         self._values = _with_entry(self._values, v, start)
@@ -88,12 +96,37 @@ class KeyValueCache:
         Raises:
             ValueError: an index is no row; it is named with its position.
         """
-        rows = as_cache_rows("KeyValueCache.reorder", indices, self)
+        self.reorder_unchecked(as_cache_rows("KeyValueCache.reorder", indices, self))
+
+    def reorder_unchecked(self, rows: list[int]) -> None:
+        """`reorder` for rows that are known to be there; of a memory, none is copied for beams."""
         assert self._keys is not None  # for the type checker
         assert self._values is not None
+        if self._is_static:
+            rows, self._repeats = group_rows([row // self._repeats for row in rows])
         if rows != list(range(len(self._keys))):
             self._keys = _select_rows(self._keys, rows, self._length)
             self._values = _select_rows(self._values, rows, self._length)
+
+    def shared_rows(self) -> tuple[Tensor, Tensor, int]:
+        """Of a memory: keys and values (A, n_kv_heads, S, d), each for K rows in turn, and K."""
+        assert self._keys is not None  # for the type checker
+        assert self._values is not None
+        if not self._keys.is_contiguous():  # or products would copy them at each step
+            self._keys, self._values = self._keys.contiguous(), self._values.contiguous()
+        return self._keys, self._values, self._repeats
+
+    def leave_inference_mode(self) -> None:
+        """Copy what was stored in inference mode, and could be written to there only."""
+        if self._keys is not None and self._values is not None and self._keys.is_inference():
+            self._keys, self._values = self._keys.clone(), self._values.clone()
+
+    def _copy_shared_rows(self) -> None:
+        """Give each row of the batch keys and values of its own."""
+        if self._repeats > 1 and self._keys is not None and self._values is not None:
+            self._keys = self._keys.repeat_interleave(self._repeats, 0)
+            self._values = self._values.repeat_interleave(self._repeats, 0)
+            self._repeats = 1
 
 
 def _with_entry(stored: Tensor | None, new: Tensor, start: int) -> Tensor:
@@ -115,9 +148,18 @@ def _with_entry(stored: Tensor | None, new: Tensor, start: int) -> Tensor:
 
 def _select_rows(stored: Tensor, rows: list[int], length: int) -> Tensor:
     """The named rows, with the same capacity, of which only the used part is copied."""
-    index = torch.tensor(rows, dtype=torch.long, device=stored.device)  # (N,)
+    used = stored[:, :, :length]
     if torch.is_grad_enabled():
-        return stored[:, :, :length].index_select(0, index)
+        return used.index_select(0, _index(rows, stored))
+    if len(rows) == len(stored):
+        moved = [n for n, row in enumerate(rows) if row != n]
+        copies = used.index_select(0, _index([rows[n] for n in moved], stored))
+        used.index_copy_(0, _index(moved, stored), copies)
+        return stored
     selected = stored.new_empty(len(rows), *stored.shape[1:])  # (N, n_kv_heads, capacity, d)
-    torch.index_select(stored[:, :, :length], 0, index, out=selected[:, :, :length])
+    torch.index_select(used, 0, _index(rows, stored), out=selected[:, :, :length])
     return selected
+
+
+def _index(rows: list[int], like: Tensor) -> Tensor:
+    return torch.tensor(rows, dtype=torch.long, device=like.device)
