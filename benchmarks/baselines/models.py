@@ -15,7 +15,7 @@ from qkv.text import EOS, PAD, SOS
 from qkv.torch import Transformer, sinusoidal_encoding
 from qkv.trainer import TranslationLoss
 
-__all__ = ["NAMES", "Peer", "make"]
+__all__ = ["NAMES", "Peer", "make", "marian_sizes"]
 
 NAMES = ("qkv", "torch.nn.Transformer", "Marian")
 
@@ -111,26 +111,7 @@ class Marian(nn.Module):
         super().__init__()
         from transformers import MarianConfig, MarianModel
 
-        self.inner = MarianModel(
-            MarianConfig(
-                vocab_size=config.vocab_size,
-                d_model=config.d_model,
-                encoder_layers=config.n_layers,
-                decoder_layers=config.decoder_layers,
-                encoder_attention_heads=config.n_heads,
-                decoder_attention_heads=config.n_heads,
-                encoder_ffn_dim=config.d_ff,
-                decoder_ffn_dim=config.d_ff,
-                dropout=config.dropout,
-                activation_function=config.activation,
-                max_position_embeddings=config.max_len,
-                scale_embedding=True,
-                pad_token_id=PAD,
-                decoder_start_token_id=SOS,
-                eos_token_id=EOS,
-                use_cache=False,
-            )
-        )
+        self.inner = MarianModel(MarianConfig(**marian_sizes(config), use_cache=False))
 
     @property
     def table(self) -> Tensor:
@@ -144,3 +125,24 @@ class Marian(nn.Module):
             decoder_input_ids=target,
         ).last_hidden_state
         return out
+
+
+def marian_sizes(config: TransformerConfig) -> dict[str, Any]:
+    """A configuration of ours in Marian's words."""
+    return {
+        "vocab_size": config.vocab_size,
+        "d_model": config.d_model,
+        "encoder_layers": config.n_layers,
+        "decoder_layers": config.decoder_layers,
+        "encoder_attention_heads": config.n_heads,
+        "decoder_attention_heads": config.n_heads,
+        "encoder_ffn_dim": config.d_ff,
+        "decoder_ffn_dim": config.d_ff,
+        "dropout": config.dropout,
+        "activation_function": config.activation,
+        "max_position_embeddings": config.max_len,
+        "scale_embedding": True,
+        "pad_token_id": PAD,
+        "decoder_start_token_id": SOS,
+        "eos_token_id": EOS,
+    }
