@@ -11,7 +11,9 @@ def stable_top_k_mask(x: Floats, k: int) -> Bools:
     """Where the k largest of each row of (N, M) stand; of equals, the first."""
     threshold = np.partition(x, -k)[:, -k, None]  # (N, 1), the k-th largest
     mask: Bools = x >= threshold  # (N, M)
-    if mask.sum() > k * len(x):  # more equal to the threshold than there is room for: rare
+    if np.count_nonzero(mask) > k * len(
+        x
+    ):  # more equal to the threshold than there is room for: rare
         above, equal = x > threshold, x == threshold
         room = k - above.sum(-1, keepdims=True)  # (N, 1)
         mask = above | (equal & (equal.cumsum(-1) <= room))
@@ -20,14 +22,8 @@ def stable_top_k_mask(x: Floats, k: int) -> Bools:
 
 def stable_top_k(x: Floats, k: int) -> tuple[Floats, Ints]:
     """The k largest of each row of (N, M), falling, and their indices; of equals, the first."""
-    count = min(k + 1, x.shape[1])
-    indices = np.argpartition(x, -count)[:, -count:]  # (N, k + 1)
-    order = np.argsort(-np.take_along_axis(x, indices, 1), 1)
-    indices = np.take_along_axis(indices, order, 1)
-    values = np.take_along_axis(x, indices, 1)  # (N, k + 1), falling
-    if (values[:, 1:] < values[:, :-1]).all():  # no two are equal: there is one order
-        return values[:, :k], indices[:, :k]
-    indices = np.nonzero(stable_top_k_mask(x, k))[1].reshape(len(x), k)  # (N, k), rising
+    places = np.flatnonzero(stable_top_k_mask(x, k))  # (N · k,), where the rows lie one by one
+    indices = places.reshape(len(x), k) % x.shape[1]  # (N, k), rising
     order = np.argsort(-np.take_along_axis(x, indices, 1), 1, kind="stable")
     indices = np.take_along_axis(indices, order, 1)
     return np.take_along_axis(x, indices, 1), indices

@@ -18,10 +18,10 @@ def stable_top_k_mask(x: Tensor, k: int) -> Tensor:
 
 def stable_top_k(x: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """The k largest of each row of (N, M), falling, and their indices; of equals, the first."""
-    values, indices = x.topk(min(k + 1, x.shape[1]))  # (N, k + 1), falling
-    if (values[:, 1:] < values[:, :-1]).all():  # no two are equal: there is one order
-        return values[:, :k], indices[:, :k]
-    indices = stable_top_k_mask(x, k).nonzero()[:, 1].reshape(len(x), k)  # (N, k), rising
-    order = x.gather(1, indices).argsort(dim=1, descending=True, stable=True)
-    indices = indices.gather(1, order)
-    return x.gather(1, indices), indices
+    values, indices = x.topk(min(4 * k, x.shape[1]))  # (N, 4k), falling, equals in any order
+    if not (values[:, k - 1] > values[:, -1]).all():  # equals of the k-th may be missing: rare
+        indices = stable_top_k_mask(x, k).nonzero()[:, 1].reshape(len(x), k)  # (N, k)
+    indices = indices.sort(dim=1).values
+    values = x.gather(1, indices)
+    order = values.argsort(dim=1, descending=True, stable=True)[:, :k]
+    return values.gather(1, order), indices.gather(1, order)

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from qkv.torch.half_precision import is_half
+from qkv.torch.half_precision import upcast
 from qkv.torch.multi_head import KeyValueCache, MultiHeadAttention
 from qkv.torch.positional import rotary
 from qkv.torch.transformer.incremental.projection import Projection
@@ -73,10 +73,12 @@ class IncrementalCrossAttention:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> Tensor:
-    """Scaled dot-product attention of few queries, for which plain products are fastest."""
-    if is_half(q):  # the fused kernel sums in float32
+    """Scaled dot-product attention; for so few queries a processor is fastest by plain products."""
+    if q.device.type != "cpu":
         return F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+    dtype = q.dtype
+    q, k, v = upcast(q), upcast(k), upcast(v)  # half precision: scores and sums in float32
     scores = (q * (1 / math.sqrt(q.shape[-1]))) @ k.mT  # (A, G, K · R, S)
     if bias is not None:
         scores += bias
-    return torch.softmax(scores, -1) @ v  # (A, G, K · R, d_v)
+    return (torch.softmax(scores, -1) @ v).to(dtype)  # (A, G, K · R, d_v)
