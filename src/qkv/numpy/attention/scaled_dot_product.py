@@ -6,6 +6,7 @@ import numpy as np
 
 from qkv.numpy.array_types import Bools, Floats
 from qkv.numpy.attention.softmax import softmax_backward, softmax_in_place
+from qkv.numpy.attention.without_weights import attention_without_weights, has_many_scores
 from qkv.numpy.checks import check_attention
 from qkv.numpy.half_precision import is_half, run_in_float32
 from qkv.numpy.masks import causal_mask, combine_masks
@@ -26,8 +27,9 @@ def scaled_dot_product_attention(
 ) -> tuple[Floats, Floats | None]:
     """Scaled dot-product attention: softmax(q kᵀ / √d_k + bias) v.
 
-    All (T, S) weights are in memory at once, 0.5 GiB for 8 heads of 4,096 positions in float32. For
-    long sequences, `blockwise_attention` gives the same output a block of them at a time.
+    All (T, S) weights are in memory at once, 0.5 GiB for 8 heads of 4,096 positions in float32; but
+    where they are many and nobody needs them, some queries are done at a time, which is faster.
+    `blockwise_attention` takes the keys a block at a time too.
 
     Args:
         q: (B, H, T, d_k) queries; any number of leading axes, also none.
@@ -46,13 +48,17 @@ def scaled_dot_product_attention(
     Source: Vaswani et al. 2017, eq. 1.
     """
     check_attention("scaled_dot_product_attention", q, k, v, mask, bias, scale=scale, causal=causal)
-    if causal:
-        mask = combine_masks(mask, causal_mask(q.shape[-2], k.shape[-2])[0, 0])  # (..., T, S)
     if is_half(q):
-        options = {"mask": mask, "bias": bias, "scale": scale, "need_weights": need_weights}
-        return run_in_float32(scaled_dot_product_attention, q, k, v, **options)
+        options = {"mask": mask, "bias": bias, "scale": scale, "causal": causal}
+        return run_in_float32(
+            scaled_dot_product_attention, q, k, v, **options, need_weights=need_weights
+        )
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
+    if not need_weights and has_many_scores(q, k):
+        return attention_without_weights(q, k, v, mask, bias, scale, causal), None
 
+    if causal and q.shape[-2] > 1:  # a single query is the last token, which sees all
+        mask = combine_masks(mask, causal_mask(q.shape[-2], k.shape[-2])[0, 0])  # (..., T, S)
     scores = (q * scale) @ k.mT  # (B, H, T, S)
     if bias is not None:
         scores += bias

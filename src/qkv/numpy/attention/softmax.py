@@ -35,12 +35,17 @@ def softmax(x: Floats, axis: int = -1) -> Floats:
 def softmax_in_place(scores: Floats, axis: int = -1) -> Floats:
     """Softmax in the memory of its scores: they are large, and are not needed again."""
     for x in _in_cache(scores, axis):
-        # The lowest finite number stands in for the peak of an empty slice: −∞ − (−∞) would be NaN.
-        x -= x.max(axis, keepdims=True, initial=np.finfo(x.dtype).min)
-        np.exp(x, out=x)
+        exp_in_place(x, axis)
         # The peak alone gives 1, so only an empty slice, which has the sum 0, is touched.
         x /= np.maximum(x.sum(axis, keepdims=True), 1)
     return scores
+
+
+def exp_in_place(scores: Floats, axis: int = -1) -> None:
+    """exp(score − peak) in the memory of the scores: no higher than 1, and 0 for −∞."""
+    # The lowest finite number stands in for the peak of an empty slice: −∞ − (−∞) would be NaN.
+    scores -= scores.max(axis, keepdims=True, initial=np.finfo(scores.dtype).min)
+    np.exp(scores, out=scores)
 
 
 def _in_cache(scores: Floats, axis: int) -> Iterator[Floats]:

@@ -3,10 +3,10 @@
 import math
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from qkv.torch.attention.softmax import softmax
+from qkv.torch.attention.without_weights import attention_without_weights
 from qkv.torch.checks import check_attention
 from qkv.torch.half_precision import is_half, run_in_float32
 from qkv.torch.masks import causal_mask, combine_masks
@@ -45,16 +45,13 @@ def scaled_dot_product_attention(
     Source: Vaswani et al. 2017, eq. 1.
     """
     check_attention("scaled_dot_product_attention", q, k, v, mask, bias, scale=scale, causal=causal)
-    T, S = q.shape[-2], k.shape[-2]
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
-    if not need_weights and causal and T == S and mask is None and bias is None:
-        # The one case in which the kernel's own causal mask, aligned top-left, is ours.
-        return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale), None
-    if causal and T > 1:  # a single query is the last token, which sees all
-        mask = combine_masks(mask, causal_mask(T, S, device=q.device)[0, 0])  # (..., T, S)
     if not need_weights:
-        return _fused(q, k, v, mask, bias, scale), None
+        return attention_without_weights(q, k, v, mask, bias, scale, causal), None
 
+    if causal and q.shape[-2] > 1:  # a single query is the last token, which sees all
+        T, S = q.shape[-2], k.shape[-2]
+        mask = combine_masks(mask, causal_mask(T, S, device=q.device)[0, 0])  # (..., T, S)
     if is_half(q):
         return run_in_float32(
             scaled_dot_product_attention, q, k, v, mask=mask, bias=bias, scale=scale
@@ -66,20 +63,3 @@ def scaled_dot_product_attention(
         scores = scores.masked_fill(~mask, -torch.inf)
     weights = softmax(scores)  # (B, H, T, S)
     return weights @ v, weights  # (B, H, T, d_v)
-
-
-def _fused(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, scale: float
-) -> Tensor:
-    """torch's fused kernel, which takes one additive mask and knows no empty rows."""
-    if mask is None and bias is None:
-        return F.scaled_dot_product_attention(q, k, v, scale=scale)
-    bias = q.new_zeros(1, 1) if bias is None else bias
-    if mask is not None:
-        bias = torch.where(mask, bias, -torch.inf)  # (..., T, S)
-    bias = bias if bias.dim() > 1 else bias.reshape(1, -1)  # the kernel asks for two axes
-    # Kernels differ in what an empty row gives, and some give NaN gradients: hide it from them all.
-    empty = torch.isneginf(bias).all(-1, keepdim=True)  # (..., T, 1)
-    bias = bias.masked_fill(empty, 0)
-    out = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=scale)
-    return out.masked_fill(empty, 0)  # (B, H, T, d_v)

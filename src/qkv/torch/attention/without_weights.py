@@ -1,0 +1,44 @@
+"""Scaled dot-product attention for callers who need no weights: torch's fused kernel."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from qkv.torch.masks import causal_mask, combine_masks
+
+
+def attention_without_weights(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    scale: float,
+    causal: bool,
+) -> Tensor:
+    """The output of `scaled_dot_product_attention`, without its checks and its (T, S) weights.
+
+    The kernel takes one additive mask, and knows no empty rows.
+
+    Args:
+        q, k, v, mask, bias, scale, causal: as `scaled_dot_product_attention` takes them.
+    Returns:
+        (B, H, T, d_v) mixed values.
+    """
+    T, S = q.shape[-2], k.shape[-2]
+    if causal and T == S and mask is None and bias is None:
+        # The one case in which the kernel's own causal mask, aligned top-left, is ours.
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale)
+    if causal and T > 1:  # a single query is the last token, which sees all
+        mask = combine_masks(mask, causal_mask(T, S, device=q.device)[0, 0])  # (..., T, S)
+    if mask is None and bias is None:
+        return F.scaled_dot_product_attention(q, k, v, scale=scale)
+    bias = q.new_zeros(1, 1) if bias is None else bias
+    if mask is not None:
+        bias = torch.where(mask, bias, -torch.inf)  # (..., T, S)
+    bias = bias if bias.dim() > 1 else bias.reshape(1, -1)  # the kernel asks for two axes
+    # Kernels differ in what an empty row gives, and some give NaN gradients: hide it from them all.
+    empty = torch.isneginf(bias).all(-1, keepdim=True)  # (..., T, 1)
+    bias = bias.masked_fill(empty, 0)
+    out = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=scale)
+    return out.masked_fill(empty, 0)  # (B, H, T, d_v)
