@@ -106,7 +106,8 @@ def tune_malloc() -> None:
     """Let what is freed stay with this process, where the C library is glibc.
 
     A large array is otherwise given back to the system, and the next one of the same size is
-    fetched anew, page by page: a tenth of the time of a small model on a CPU, and more.
+    fetched anew, page by page: a tenth of the time of a small model on a CPU, and more. Call it
+    once, before training; it counts for the whole process, which keeps its largest size.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
