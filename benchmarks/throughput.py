@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,16 +31,23 @@ from typing import Any
 import numpy as np
 import torch
 from baselines import MODEL, NAMES, RUNTIME, TRAINING, data_config, folder_of, make
-from baselines.throughput_table import FIXED, WIDTH, draw, table
+from baselines.throughput_table import AUTOCAST_ALONE, FIXED, WIDTH, draw, table
 from results import Figures, save_results
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from qkv.config import TransformerConfig
 from qkv.text import PAD, Batch, bucketed_batches, collate
 from qkv.torch import Adam, Transformer
-from qkv.trainer import Runtime, RuntimeConfig, Trainer, TranslationData, open_runtime
+from qkv.trainer import (
+    Runtime,
+    RuntimeConfig,
+    Trainer,
+    TranslationData,
+    batch_tensors,
+    open_runtime,
+    tune_malloc,
+)
 from qkv.trainer.data import Ids
-from qkv.trainer.loss import batch_tensors
-from qkv.trainer.runtime import tune_malloc
 
 ROUNDS, BATCHES = 5, 6
 STEPS = 150  # of one process and of two
@@ -52,17 +60,27 @@ def trainer(
     config: TransformerConfig,
     bf16: bool,
     given: Callable[[Batch], tuple[torch.Tensor, ...]] = lambda batch: batch_tensors(batch, CPU),
+    fused: bool = False,
 ) -> Callable[[Batch], None]:
-    """One step, as `Trainer` takes it; `given` makes of a batch what the model takes."""
+    """One step, as `Trainer` takes it.
+
+    Args:
+        name: of the model.
+        bf16: whether products are taken in bfloat16. There the peers take torch's attention
+            without its fused kernel, whose backward is slow on a CPU; ours sees to that itself.
+        given: makes of a batch what the model takes.
+        fused: leave the peers at the fused kernel, as a loop does that says nothing of it.
+    """
     loss_module = make(name, config, TRAINING.label_smoothing, TRAINING.seed)
     optimizer = Adam(loss_module.train())
     runtime = Runtime(CPU, RuntimeConfig(bf16=bf16))
+    unfused = bf16 and name != NAMES[0] and not fused
 
     def update(batch: Batch) -> None:
         tensors = given(batch)
         for parameter in loss_module.parameters():
             parameter.grad = None
-        with runtime.autocast():
+        with runtime.autocast(), sdpa_kernel(SDPBackend.MATH) if unfused else nullcontext():
             loss = loss_module(*tensors)
         (loss / len(tensors[3])).backward()
         optimizer.step()
@@ -126,7 +144,10 @@ def peers(data: TranslationData, bf16: bool) -> dict[str, list[float]]:
     rng = np.random.default_rng(0)
     batches = list(bucketed_batches(data.training, TRAINING.max_tokens, rng=rng))
     config = data.model_config(**MODEL)
-    return rates({name: (trainer(name, config, bf16), batches) for name in NAMES})
+    updates = {name: trainer(name, config, bf16) for name in NAMES}
+    if bf16:
+        updates[AUTOCAST_ALONE] = trainer(NAMES[1], config, bf16, fused=True)
+    return rates({name: (update, batches) for name, update in updates.items()})
 
 
 def processes(folder: Path) -> dict[str, float]:

@@ -6,6 +6,7 @@ import torch
 
 import qkv.numpy as qn
 import qkv.torch as qt
+from tests.helpers.kernels import FusedAttentionDtypes
 from tests.helpers.rooms import D_K, D_V, B, H, S, T, close, qkv, some_mask
 from tests.helpers.tolerances import TOLERANCE
 
@@ -85,6 +86,32 @@ def test_autocast_to_half_precision_gives_the_answer_too(name):
     tensors = [torch.tensor(np.float32(x)) for x in arrays]
     with torch.autocast("cpu", torch.float16):
         close(call(*tensors, **options)[0], expected)
+
+
+@pytest.mark.parametrize("options", [{"causal": True}, {"mask": torch.tensor([True, False, True])}])
+@pytest.mark.parametrize("autocast", [True, False])
+def test_on_a_cpu_the_fused_kernel_takes_gradients_of_half_precision_in_float32(autocast, options):
+    """Its backward in bfloat16 is slow there; results and gradients keep their dtype."""
+    numbers = torch.randn(3, 1, 2, 3, 4, generator=torch.Generator().manual_seed(0)).bfloat16()
+    found = []
+    for dtype in (torch.bfloat16, torch.float64):
+        q, k, v = (x.to(dtype).requires_grad_() for x in numbers)
+        narrow = dtype == torch.bfloat16
+        with (
+            FusedAttentionDtypes() as fused,
+            torch.autocast("cpu", torch.bfloat16, enabled=autocast and narrow),
+        ):
+            out, weights = qt.scaled_dot_product_attention(q, k, v, need_weights=False, **options)
+            (out * out).sum().backward()
+        assert weights is None
+        assert fused.forward == fused.backward == [torch.float32 if narrow else dtype]
+        found.append([out.detach(), q.grad, k.grad, v.grad])
+    for one, other in zip(*found, strict=True):
+        assert one.dtype == torch.bfloat16
+        close(one.double(), other, "bfloat16")
+    with torch.no_grad(), FusedAttentionDtypes() as fused:
+        qt.scaled_dot_product_attention(*numbers, need_weights=False, **options)
+    assert fused.forward == [torch.bfloat16]  # the forward alone is as fast
 
 
 @pytest.mark.parametrize("kept", [True, False])

@@ -1,5 +1,6 @@
 """TranslationLoss is that of model and cross-entropy, in parts that fit a cache."""
 
+import doctest
 from dataclasses import replace
 
 import numpy as np
@@ -8,10 +9,8 @@ import torch
 
 import qkv.torch as qt
 from qkv.text import PAD, collate
-from qkv.trainer import TranslationLoss
-from qkv.trainer import linear_cross_entropy as module
-from qkv.trainer.linear_cross_entropy import linear_cross_entropy
-from qkv.trainer.loss import batch_tensors
+from qkv.trainer import TranslationLoss, batch_tensors, linear_cross_entropy
+from qkv.trainer import fused_linear_cross_entropy as module
 from tests.helpers.models import CASES, config_of
 from tests.helpers.rooms import close
 from tests.helpers.tolerances import TOLERANCE
@@ -57,6 +56,12 @@ def test_loss_and_gradients_are_those_of_the_model_and_cross_entropy(
         assert found.keys() == wanted.keys()
         for name, gradient in found.items():
             close(gradient, wanted[name])
+
+
+def test_its_example_runs_as_printed():
+    done = doctest.testmod(module)
+    assert done.attempted > 3
+    assert done.failed == 0
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])

@@ -7,10 +7,13 @@ import pytest
 import torch
 
 import qkv.torch as qt
+from qkv.text import collate
 from qkv.trainer import Runtime, RuntimeConfig, TrainingConfig, TranslationLoss
+from qkv.trainer.loss import batch_tensors
 from qkv.trainer.runtime import select_device
 from qkv.trainer.step import OptimizerStep, learning_rate_schedule
 from qkv.trainer.step_batches import StepBatches
+from tests.helpers.kernels import FusedAttentionDtypes
 from tests.helpers.models import config_of
 from tests.helpers.tolerances import TOLERANCE
 from tests.helpers.training import start
@@ -75,11 +78,19 @@ def test_two_processes_take_the_gradients_of_one(tmp_path):
 
 
 def test_on_a_cpu_bfloat16_stays_off_the_fused_attention():
-    with Runtime(CPU, RuntimeConfig(bf16=True)).autocast():
-        assert torch.is_autocast_enabled("cpu")
-        assert not torch.backends.cuda.flash_sdp_enabled()
+    """Forward and backward of a model: the kernel, which is slow in bfloat16, is given float32."""
+    config = config_of("as in the paper", pad_id=0)
+    pairs = [(np.array([4, 5, 6]), np.array([1, 7, 2])), (np.array([5]), np.array([1, 2]))]
+    loss_module = TranslationLoss(qt.Transformer(config), 0.1).train()
+    batch = batch_tensors(collate(pairs, range(2)), CPU)
+    with FusedAttentionDtypes() as fused:
+        with Runtime(CPU, RuntimeConfig(bf16=True)).autocast():
+            assert torch.is_autocast_enabled("cpu")
+            loss = loss_module(*batch)
+        loss.backward()
+    attentions = config.n_layers + 2 * config.decoder_layers
+    assert fused.forward == fused.backward == [torch.float32] * attentions
     assert not torch.is_autocast_enabled("cpu")
-    assert torch.backends.cuda.flash_sdp_enabled()
     with Runtime(CPU).autocast():
         assert not torch.is_autocast_enabled("cpu")
 

@@ -7,6 +7,9 @@
 
 `qkv train` is this and a command line. What passes through goes one way: configs → TranslationData
 → Trainer → StepResult and Scores → TrainingRun, which alone writes to a disk.
+
+A loop of one's own takes the parts: `TranslationLoss` with `batch_tensors`, or for any other model
+`linear_cross_entropy`; and on a CPU `tune_malloc`.
 """
 
 from importlib import import_module
@@ -23,10 +26,11 @@ if TYPE_CHECKING:
         StepResult,
         ValidationResult,
     )
+    from qkv.trainer.fused_linear_cross_entropy import linear_cross_entropy
     from qkv.trainer.history import History
-    from qkv.trainer.loss import TranslationLoss
+    from qkv.trainer.loss import TranslationLoss, batch_tensors
     from qkv.trainer.run import TrainingRun
-    from qkv.trainer.runtime import Runtime, open_runtime
+    from qkv.trainer.runtime import Runtime, open_runtime, tune_malloc
     from qkv.trainer.trainer import Trainer
 
 __all__ = [
@@ -46,17 +50,21 @@ __all__ = [
     "TranslationData",
     "TranslationLoss",
     "ValidationResult",
+    "batch_tensors",
+    "linear_cross_entropy",
     "open_runtime",
+    "tune_malloc",
 ]
 
 _MODULES = {
     "config": ("DataConfig", "ModelConfig", "RuntimeConfig", "TrainingConfig"),
     "data": ("TranslationData",),
+    "fused_linear_cross_entropy": ("linear_cross_entropy",),
     "history": ("History",),
-    "loss": ("TranslationLoss",),
+    "loss": ("TranslationLoss", "batch_tensors"),
     "events": ("AverageResult", "Event", "FitStart", "Scores", "StepResult", "ValidationResult"),
     "run": ("TrainingRun",),
-    "runtime": ("Runtime", "open_runtime"),
+    "runtime": ("Runtime", "open_runtime", "tune_malloc"),
     "trainer": ("Trainer",),
 }
 

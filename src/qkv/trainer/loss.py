@@ -9,13 +9,21 @@ from torch import Tensor, nn
 
 from qkv.text import PAD, Batch
 from qkv.torch import Transformer
-from qkv.trainer.linear_cross_entropy import linear_cross_entropy
+from qkv.trainer.fused_linear_cross_entropy import linear_cross_entropy
 
 __all__ = ["TranslationLoss", "batch_tensors"]
 
 
 def batch_tensors(batch: Batch, device: torch.device) -> tuple[Tensor, ...]:
-    """What `TranslationLoss` takes of a batch: on its way to the device when this returns."""
+    """What `TranslationLoss` takes of a batch: on its way to the device when this returns.
+
+    Args:
+        batch: of token ids, as `collate` and `bucketed_batches` give it.
+        device: where the model is.
+    Returns:
+        (B, S) source, (B, T) what the decoder reads, and of the N tokens that it is to predict,
+        padding left out, the (N,) positions among the B · T and the (N,) ids.
+    """
     is_target = batch.target_out != PAD
     positions = np.flatnonzero(is_target)  # counted here, so that no GPU is waited for
     arrays = batch.source, batch.target_in, positions, batch.target_out[is_target]

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 import torch
 import torch.distributed as dist
 from torch import nn
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from qkv.trainer.config import RuntimeConfig
 
@@ -69,7 +68,8 @@ class Runtime:
 
     def autocast(self) -> AbstractContextManager[None]:
         """Products in bfloat16, if the configuration says so."""
-        return _bf16_autocast(self.device) if self.config.bf16 else nullcontext()
+        bf16 = self.config.bf16
+        return torch.autocast(self.device.type, torch.bfloat16) if bf16 else nullcontext()
 
 
 @contextmanager
@@ -102,22 +102,12 @@ def open_runtime(config: RuntimeConfig) -> Iterator[Runtime]:
 TORCHRUN = (("RANK", 0), ("WORLD_SIZE", 1), ("LOCAL_RANK", 0))
 
 
-@contextmanager
-def _bf16_autocast(device: torch.device) -> Iterator[None]:
-    with torch.autocast(device.type, torch.bfloat16):
-        if device.type != "cpu":
-            yield
-            return
-        # There the backward of the fused attention takes longer in bfloat16 than all the rest.
-        with sdpa_kernel(SDPBackend.MATH):
-            yield
-
-
 def tune_malloc() -> None:
     """Let what is freed stay with this process, where the C library is glibc.
 
     A large array is otherwise given back to the system, and the next one of the same size is
-    fetched anew, page by page: a tenth of the time of a small model on a CPU, and more.
+    fetched anew, page by page: a tenth of the time of a small model on a CPU, and more. Call it
+    once, before training; it counts for the whole process, which keeps its largest size.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt

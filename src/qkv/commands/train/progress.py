@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from qkv.commands.messages import counted
+from qkv.commands.train.compile_cost import CompileCost
 from qkv.config import parameter_count
 from qkv.trainer import Trainer, TrainingRun
 from qkv.trainer.events import (
@@ -48,6 +49,9 @@ class TrainingProgress:
         self.began = self.shown = time.monotonic()
         self.tokens, self.paused = 0, 0.0
         self.recent: list[StepResult] = []  # since the loss was shown
+        self.compile_cost: CompileCost | None = None
+        if trainer.runtime.config.compile:
+            self.compile_cost = CompileCost(trainer.runtime.device.type == "cpu")
 
     def __enter__(self) -> TrainingProgress:
         return self
@@ -74,6 +78,8 @@ class TrainingProgress:
                 end = "better than each, so it is best.json now"
                 end = end if event.best else "no better than the best"
                 self._line(f"average of the last {event.count}: {in_words(event.scores)}; {end}")
+        if self.compile_cost and (said := self.compile_cost.add(event)):
+            self._line(said)
 
     def end(self) -> None:
         """Say what it took, and where the best model is."""

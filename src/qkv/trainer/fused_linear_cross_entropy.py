@@ -15,7 +15,9 @@ from torch import Tensor
 
 __all__ = ["linear_cross_entropy"]
 
-SCORES = {"cpu": 2**20, "cuda": 2**27}  # how many at a time: what a cache, or a GPU, has room for
+# How many at a time. Each block reads all of the weight, and adds to all of its gradient, so few
+# rows are dear where there are many words; many leave the cache. 2²² are 16 MB in float32.
+SCORES = {"cpu": 2**22, "cuda": 2**27}
 
 
 def linear_cross_entropy(
@@ -36,6 +38,15 @@ def linear_cross_entropy(
         pad_id: a row of the weight that is a constant, and gets no gradient; None for none.
     Returns:
         One number, of at least float32. Under autocast, the products are of its dtype.
+
+    In a training loop of any model, in place of logits and their cross-entropy:
+
+    >>> x, weight = torch.randn(6, 8), torch.randn(50, 8, requires_grad=True)
+    >>> targets = torch.tensor([3, 1, 4, 1, 5, 9])
+    >>> loss = linear_cross_entropy(x, weight, None, targets, label_smoothing=0.1) / len(targets)
+    >>> plain = torch.nn.functional.cross_entropy(x @ weight.T, targets, label_smoothing=0.1)
+    >>> torch.allclose(loss, plain)
+    True
     """
     apply: Any = _LinearCrossEntropy.apply
     loss: Tensor = apply(x, weight, bias, targets, label_smoothing, pad_id)
