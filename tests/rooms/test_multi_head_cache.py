@@ -397,3 +397,20 @@ def test_a_refused_step_leaves_the_cache_as_it_was(room, array):
     assert cache.length == 2
     out, _ = layer(x[:, 2:], causal=True, cache=cache)
     close(detached(out), detached(layer(x, causal=True)[0])[:, 2:])
+
+
+@pytest.mark.parametrize("length", [5, 32])
+@pytest.mark.parametrize(("room", "to"), ROOMS)
+def test_reordering_writes_over_nobodys_keys(room, to, length):
+    """Those of a memory, and those that fill the cache to its end, are copied."""
+    rng = np.random.default_rng(0)
+    k, v = to(rng.standard_normal((3, 2, length, 7))), to(rng.standard_normal((3, 2, length, 4)))
+    before = np.asarray(k).copy()
+    memory, tokens = room.KeyValueCache(), room.KeyValueCache()
+    memory.set_static(k, v)
+    tokens.append(k, v)
+    for cache in (memory, tokens):
+        with torch.no_grad():
+            cache.reorder([2, 0, 2])
+        assert np.array_equal(np.asarray(cache.keys), before[[2, 0, 2]])
+    assert np.array_equal(np.asarray(k), before)

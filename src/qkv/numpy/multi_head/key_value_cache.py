@@ -140,7 +140,8 @@ def _with_capacity(stored: Floats | None, new: Floats, start: int, needed: int) 
 
 def _select_rows(stored: Floats, rows: list[int], length: int) -> Floats:
     """The named rows, with the same capacity, of which only the used part is copied."""
-    if len(rows) == len(stored):
+    if len(rows) == len(stored) and length < stored.shape[2]:
+        # What has room to spare was made here, and is nobody's input: it may be written over.
         moved = [n for n, row in enumerate(rows) if row != n]
         stored[moved, :, :length] = stored[[rows[n] for n in moved], :, :length]
         return stored

@@ -151,7 +151,8 @@ def _select_rows(stored: Tensor, rows: list[int], length: int) -> Tensor:
     used = stored[:, :, :length]
     if torch.is_grad_enabled():
         return used.index_select(0, _index(rows, stored))
-    if len(rows) == len(stored):
+    if len(rows) == len(stored) and length < stored.shape[2]:
+        # What has room to spare was made here, and is nobody's input: it may be written over.
         moved = [n for n, row in enumerate(rows) if row != n]
         copies = used.index_select(0, _index([rows[n] for n in moved], stored))
         used.index_copy_(0, _index(moved, stored), copies)
