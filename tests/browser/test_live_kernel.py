@@ -257,6 +257,33 @@ def test_a_kernel_that_dies_is_told_and_replaced(
     live.run(second, "os", state="error")
 
 
+def test_a_death_that_is_heard_twice_leaves_its_cell_unfinished(reader: Reader) -> None:
+    """The server repeats to a new connection what it may have told the old one."""
+    connections: list[WebSocketRoute] = []
+    said: list[str | bytes] = []
+
+    def listened(route: WebSocketRoute) -> None:
+        connections.append(route)
+        server = route.connect_to_server()
+
+        def hand_on(message: str | bytes) -> None:
+            if "restarting" in (message if isinstance(message, str) else message.decode("latin-1")):
+                said.append(message)
+            route.send(message)
+
+        server.on_message(hand_on)
+
+    reader.context.route_web_socket(re.compile("/channels"), listened)
+    live = reader.open().start()
+    first = live.plain()[0]
+    live.run(first, "import os; os._exit(1)", state="lost")
+    live.wait("ready", "died")
+    before = len(connections)
+    connections[-1].send(said[0])
+    until(lambda: len(connections) > before, "the page connects again", page=live.page)
+    assert live.cell(first).get_attribute("data-qkv-state") == "lost"
+
+
 def test_a_python_that_dies_again_and_again_is_given_up(reader: Reader) -> None:
     """And not called stopped elsewhere; the button gives a fresh one.
 
