@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from qkv.exercises.checks import as_number, exercise, is_close, reject, reject_each
-from qkv.exercises.masks_helpers import as_letters
+from qkv.exercises.checks import as_letters, as_number, exercise, is_close, reject, reject_each
 
 __all__ = ["batch_at_the_ridge", "what_a_faster_chip_helps"]
 
