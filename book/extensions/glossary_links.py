@@ -7,6 +7,7 @@ same in JupyterLab, in Colab and on a code host. The built page makes a link of 
 from typing import Any
 
 from docutils import nodes
+from glossary_forms import forms
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -15,13 +16,6 @@ from sphinx.util.nodes import make_refnode
 # A link in a link is none; a heading is a link already, in the table of contents.
 LINKS = (nodes.reference, addnodes.pending_xref)
 LEFT_ALONE = (*LINKS, nodes.title, addnodes.glossary)
-
-
-def forms(term: str) -> set[str]:
-    """How a text may write a term: in the singular and in the plural."""
-    term = term.partition(" (")[0].lower()
-    plurals = {term + "s", term + "es"}
-    return {term} | plurals | ({term[:-1] + "ies"} if term.endswith("y") else set())
 
 
 def is_left_alone(node: nodes.Node) -> bool:

@@ -1,4 +1,4 @@
-"""Mark in the finished pages what a browser cannot know: Korean, and names that stay on one line.
+"""Mark in the finished pages what a browser cannot know: Korean, and where a line may break.
 
 Each gets a <span> around it, so that a screen reader speaks Korean and a font draws it as Korean.
 What a reader reads, finds and copies is the same text.
@@ -15,6 +15,8 @@ EXERCISE = r"(?<=\bExercise )[\w-]+-\d+\b"
 # Syllables and letters; words of Korean beside each other are one run.
 HANGUL = r"[\uac00-\ud7a3\u3131-\u318e\u1100-\u11ff]"
 KOREAN = rf"{HANGUL}+(?:[\s.,!?-]+{HANGUL}+)*"
+# What `print(stored_result(…))` says of a measurement: the one long line among printed tables.
+MEASURED = r"Measured on \d{4}-\d\d-\d\d \([^<]*?\) by\n[^\n<]+"
 # Markup, and elements whose text is no prose of the page or holds no <span>.
 LEFT_ALONE = (
     r"<!--.*?-->",
@@ -23,9 +25,21 @@ LEFT_ALONE = (
     r"""<(?:"[^"]*"|'[^']*'|[^"'>])*>""",
 )
 PART = re.compile(
-    "|".join([*LEFT_ALONE, f"(?P<korean>{KOREAN})", f"(?P<exercise>{EXERCISE})"]), re.DOTALL
+    "|".join(
+        [
+            *LEFT_ALONE,
+            f"(?P<korean>{KOREAN})",
+            f"(?P<exercise>{EXERCISE})",
+            f"(?P<measured>{MEASURED})",
+        ]
+    ),
+    re.DOTALL,
 )
-SPANS = {"korean": '<span lang="ko">', "exercise": '<span class="qkv-nowrap">'}
+SPANS = {
+    "korean": '<span lang="ko">',
+    "exercise": '<span class="qkv-nowrap">',
+    "measured": '<span class="qkv-wrap">',
+}
 
 
 def mark_text(html: str) -> str:

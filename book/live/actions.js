@@ -27,6 +27,7 @@ export async function goLive(opened) {
   // A kernel that is busy since before a reload answers when it is done, or interrupted.
   if (before !== "busy") await withTimeout(connected.kernel.info);
   session = connected;
+  forgive();
   follow(session.kernel);
   if (before === "busy") page.say("busy", "still-busy");
   else page.say("ready", before === "idle" ? "again" : "ready", server.python);
@@ -96,6 +97,7 @@ export async function restart() {
   if (restarting) return;
   const { kernel } = session;
   page.say("busy", "restarting");
+  forgive();
   restarting = withTimeout(kernel.restart().then(() => waitForKernel(kernel)));
   try {
     await restarting;
@@ -129,6 +131,7 @@ function leave(state, message) {
 const holds = (kernel) => session?.kernel === kernel;
 
 const forget = () => cells.forEach((cell) => cell.forget());
+const forgive = () => cells.forEach((cell) => cell.forgive());
 
 // Says what becomes of the kernel and of the connection to it.
 function follow(kernel) {

@@ -115,10 +115,16 @@ class Cell {
     this.data.qkvState = "idle";
   }
 
-  // The variables that the run made are gone, and widgets with them: the stored ones come back.
+  // The variables that the run made are gone, and widgets with them: the stored ones come back. What
+  // Python did not finish says so, even if the page hears of one end twice.
   forget() {
-    if (!this.waiting) this.data.qkvState = "idle";
+    if (!this.waiting && this.data.qkvState !== "lost") this.data.qkvState = "idle";
     if (this.output.querySelector(".jupyter-widgets")) this.element.classList.remove("qkv-ran");
+  }
+
+  // A fresh Python was asked for: it owes nothing.
+  forgive() {
+    if (this.data.qkvState === "lost") this.data.qkvState = "idle";
   }
 
   // Returns the kernel's reply, whose status is ok, error, aborted or, without an answer, lost.

@@ -38,6 +38,14 @@ def test_the_name_of_an_exercise_stays_on_one_line(before: str, after: str) -> N
     assert mark_text(before) == after
 
 
+def test_the_line_of_a_measurement_may_break_and_its_table_may_not() -> None:
+    said = "Measured on 2026-11-22 (x86_64, 2 cores; numpy 2.4.6) by\npython -m qkv.experiments.one"
+    marked = mark_text(f"<pre>   n   ms\n  64  0.1\n{said}\n\nlayers  4</pre>")
+    wrapped = f'<span class="qkv-wrap">{said}</span>'
+    assert marked == f"<pre>   n   ms\n  64  0.1\n{wrapped}\n\nlayers  4</pre>"
+    assert mark_text("<p>Measured on a GPU.</p>") == "<p>Measured on a GPU.</p>"
+
+
 def korean(text: str) -> str:
     return f'<span lang="ko">{text}</span>'
 

@@ -122,6 +122,19 @@ def test_a_cell_waits_until_python_has_started_afresh(live: LivePage) -> None:
     assert live.bar.get_attribute("data-state") == "ready"
 
 
+def test_what_python_did_not_finish_says_so_until_a_fresh_one_is_asked_for(live: LivePage) -> None:
+    first, second = live.plain()[:2]
+    loops(live, first, DEAF)
+    live.act("restart")
+    live.wait("ready", "started afresh")
+    assert live.cell(first).get_attribute("data-qkv-state") == "lost"
+    live.run(second, "print('next')")
+    live.act("restart")
+    live.wait("ready", "started afresh")
+    states = [live.cell(n).get_attribute("data-qkv-state") for n in (first, second)]
+    assert states == ["idle", "idle"]
+
+
 def test_what_a_new_connection_loses_is_asked_for_again(reader: Reader) -> None:
     """A Jupyter server that is not ours may hand on nothing of what Python shows at first."""
     made: list[float] = []
@@ -244,6 +257,33 @@ def test_a_kernel_that_dies_is_told_and_replaced(
     live.run(second, "os", state="error")
 
 
+def test_a_death_that_is_heard_twice_leaves_its_cell_unfinished(reader: Reader) -> None:
+    """The server repeats to a new connection what it may have told the old one."""
+    connections: list[WebSocketRoute] = []
+    said: list[str | bytes] = []
+
+    def listened(route: WebSocketRoute) -> None:
+        connections.append(route)
+        server = route.connect_to_server()
+
+        def hand_on(message: str | bytes) -> None:
+            if "restarting" in (message if isinstance(message, str) else message.decode("latin-1")):
+                said.append(message)
+            route.send(message)
+
+        server.on_message(hand_on)
+
+    reader.context.route_web_socket(re.compile("/channels"), listened)
+    live = reader.open().start()
+    first = live.plain()[0]
+    live.run(first, "import os; os._exit(1)", state="lost")
+    live.wait("ready", "died")
+    before = len(connections)
+    connections[-1].send(said[0])
+    until(lambda: len(connections) > before, "the page connects again", page=live.page)
+    assert live.cell(first).get_attribute("data-qkv-state") == "lost"
+
+
 def test_a_python_that_dies_again_and_again_is_given_up(reader: Reader) -> None:
     """And not called stopped elsewhere; the button gives a fresh one.
 
@@ -253,14 +293,15 @@ def test_a_python_that_dies_again_and_again_is_given_up(reader: Reader) -> None:
     live = reader.open(CHAPTER).start()
     first, second = live.plain()[:2]
     live.write(first, "import os; os._exit(1)")
-    given_up = re.compile("lost|idle")  # idle once more where the page hears twice of a restart
     for _ in range(7):  # one death may count as two where the server is slow
         if live.bar.get_attribute("data-state") == "failed":
             break
         live.cell(first).locator(".qkv-run").click()
-        expect(live.cell(first)).to_have_attribute("data-qkv-state", given_up, timeout=PATIENCE)
+        expect(live.cell(first)).to_have_attribute("data-qkv-state", "lost", timeout=PATIENCE)
     live.wait("failed", "has died")
+    expect(live.cell(first)).to_have_attribute("data-qkv-state", "lost")
     assert live.start().prints(second, "print('again')") == "again"
+    assert live.cell(first).get_attribute("data-qkv-state") == "idle"
     live.act("stop")
     live.wait("off")
 

@@ -8,6 +8,7 @@ from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
     as_function,
+    as_letters,
     as_number,
     exercise,
     is_close,
@@ -110,6 +111,18 @@ def test_html_escapes_what_the_reader_wrote():
 def test_as_array_names_both_shapes():
     with pytest.raises(WrongAnswer, match=r"\(3,\); asked for is \(2,\)"):
         as_array([1, 2, 3], shape=(2,))
+
+
+@pytest.mark.parametrize("answer", ["AC", "c, a", ["A", "c"], ("C", " a "), {"a", "C"}])
+def test_letters_come_in_any_form(answer):
+    assert as_letters(answer, "ABCD") == {"A", "C"}
+
+
+@pytest.mark.parametrize(("example", "shown"), [("", "BCD"), ("BC", "BC")])
+def test_other_letters_are_answered_by_an_example(example, shown):
+    with pytest.raises(checks.WrongAnswer, match="Letters were asked for") as raised:
+        as_letters(3, "ABCD", example)
+    assert raised.value.hint == f'Write those that you choose as one string, such as "{shown}".'
 
 
 def test_close_needs_one_shape_and_no_nan():

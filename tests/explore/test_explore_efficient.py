@@ -96,6 +96,19 @@ def test_tiles_of_two_are_the_pencil_table():
     assert panels["output"] == panels["exact"] == "56.32"
 
 
+@pytest.mark.parametrize(
+    ("size", "tiles", "said"),
+    [
+        (2, 3, "3 of 4 tiles"),
+        (2, 4, "4 of 4 tiles: no more to read"),
+        (2, 8, "4 of 4 tiles: no more to read"),
+        (8, 1, "1 of 1 tile: no more to read"),
+    ],
+)
+def test_a_slider_past_the_last_tile_says_so(size, tiles, said):
+    assert block_size(block_size=size, tiles=tiles)["read"] == said
+
+
 def test_a_tile_needs_the_same_bytes_for_every_length_and_all_scores_need_n_squared():
     drawn = block_size(block_size=4, tiles=1)["bytes"]
     n = np.asarray(drawn.x)

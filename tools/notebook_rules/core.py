@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 from tools.notebook_rules.chapter import Chapter, is_folded, shows_explorer, tree
 from tools.notebook_rules.length import (
@@ -20,6 +22,10 @@ from tools.notebook_rules.length import (
     sections,
 )
 from tools.notebook_rules.prose import texts
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "book" / "extensions"))
+
+from glossary_forms import forms
 
 WHAT_BREAKS = "What breaks"  # how that heading begins
 MOST_WORDS, MOST_LINES, MOST_FOLDED_WORDS, MOST_MINUTES = 1800, 120, 500, 40
@@ -130,8 +136,5 @@ def terms_introduced(chapter: Chapter) -> Iterator[str]:
 
 
 def mentions(text: str, term: str) -> bool:
-    plural = re.escape(term) + "(?:s|es)?"
-    if term.endswith("y"):
-        plural = f"(?:{plural}|{re.escape(term[:-1])}ies)"
-    words = plural.replace(r"\ ", r"\s+")
-    return re.search(rf"(?<![\w-]){words}(?![\w-])", text, re.IGNORECASE) is not None
+    words = "|".join(map(re.escape, forms(term))).replace(r"\ ", r"\s+")
+    return re.search(rf"(?<![\w-])(?:{words})(?![\w-])", text, re.IGNORECASE) is not None

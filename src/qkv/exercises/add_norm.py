@@ -7,17 +7,10 @@ import numpy as np
 from qkv.exercises.add_norm_further import lost_gradient, rms_norm_built
 from qkv.exercises.add_norm_helpers import (
     TOLERANCE,
-    as_letters,
     normed,
 )
 from qkv.exercises.add_norm_pre_norm import pre_norm_built
-from qkv.exercises.checks import (
-    as_array,
-    exercise,
-    is_close,
-    reject,
-    reject_each,
-)
+from qkv.exercises.checks import as_array, as_letters, exercise, is_close, reject, reject_each
 
 __all__ = [
     "evidence",

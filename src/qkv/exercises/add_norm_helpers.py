@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from qkv.exercises.checks import reject
-from qkv.exercises.masks_helpers import as_letters
 
 __all__ = [
     "FAR",
@@ -15,7 +14,6 @@ __all__ = [
     "SAME",
     "TOLERANCE",
     "Array",
-    "as_letters",
     "normed",
     "reject_other_dtype",
 ]

@@ -12,12 +12,12 @@ from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
     as_function,
+    as_letters,
     exercise,
     is_close,
     reject,
     reject_each,
 )
-from qkv.exercises.masks_helpers import as_letters
 
 __all__ = [
     "blind_direction",

@@ -157,6 +157,23 @@ def as_array(answer: object, shape: tuple[int, ...] | None = None) -> np.ndarray
     return array
 
 
+def as_letters(answer: object, known: str, example: str = "") -> set[str]:
+    """Letters from a string, list or set, in either case, or `WrongAnswer`.
+
+    Args:
+        known: the letters that can be chosen.
+        example: of an answer, for the hint; the second to the fourth letter unless told otherwise.
+    """
+    parts = list(answer) if isinstance(answer, str | list | tuple | set) else [answer]
+    letters = {str(part).strip().upper() for part in parts} - {"", ","}
+    reject(
+        not letters <= set(known),
+        "Letters were asked for.",
+        f'Write those that you choose as one string, such as "{example or known[1:4]}".',
+    )
+    return letters
+
+
 def as_function(answer: object) -> Callable[..., Any]:
     """The reader's function; what it raises becomes a `WrongAnswer` that names its line."""
     if not callable(answer):

@@ -12,6 +12,7 @@ from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
     as_function,
+    as_letters,
     as_number,
     exercise,
     is_close,
@@ -19,7 +20,6 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.cost_further import batch_at_the_ridge, what_a_faster_chip_helps
-from qkv.exercises.masks_helpers import as_letters
 
 __all__ = [
     "batch_at_the_ridge",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from qkv.exercises.checks import as_number, exercise, is_close, reject, reject_each
-from qkv.exercises.masks_helpers import as_letters
+from qkv.exercises.checks import as_letters, as_number, exercise, is_close, reject, reject_each
 
 __all__ = ["batch_at_the_ridge", "what_a_faster_chip_helps"]
 
@@ -38,14 +37,14 @@ def batch_at_the_ridge(answer: object) -> str:
 
 @exercise("cost-6")
 def what_a_faster_chip_helps(answer: object) -> str:
-    """Four times the FLOPs, the same bandwidth: B and E gain."""
+    """Four times the peak, the same bandwidth: only B and E have 600 FLOPs a byte or more."""
     letters = as_letters(answer, "ABCDE")
     hints = {
-        "A": "One text does two FLOPs with each weight of four bytes. What does it wait for?",
-        "C": "One addition for twelve bytes. On which side of the ridge is that?",
+        "A": "One text does two FLOPs with each weight of two bytes. What does it wait for?",
+        "C": "One addition for six bytes. On which side of the ridge is that?",
         "D": "A batch shares the weights. Does it share the keys?",
     }
     for letter, hint in hints.items():
         reject(letter in letters, f"{letter} gains next to nothing.", hint)
-    reject(letters != {"B", "E"}, "One is missing.", "Where are many FLOPs done with each byte?")
-    return "right: only what lies under the flat part of the roof gains."
+    reject(letters != {"B", "E"}, "One is missing.", "Which do at least 600 FLOPs with each byte?")
+    return "right: only what does 600 FLOPs a byte, twice the old ridge, becomes twice as fast."

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from qkv.exercises.checks import exercise, reject
+from qkv.exercises.checks import as_letters, exercise, reject
 from qkv.exercises.decoding_further import flip_penalty, nucleus
 from qkv.exercises.decoding_step import one_step
-from qkv.exercises.masks_helpers import as_letters
 
 __all__ = ["flip_penalty", "kinds_of_error", "nucleus", "one_step", "proofs", "three_searches"]
 

@@ -36,10 +36,10 @@ DIFFERENCES = {
     "F": "another computation",
 }
 HINTS = {
-    "A": "A logit of 10 in float32 is exact to about 10 · 6e-8, and many roundings add up.",
-    "B": "In float32 the rooms differ by millionths. Which format differs by hundredths?",
-    "C": "Near 10, what is the gap between neighbours in bfloat16?",
-    "D": "What would rounding in float64 leave, and which format leaves 4e-6?",
+    "A": "Logits of 10, times the gap of float32: 1e-6. And many roundings add up.",
+    "B": "Logits of 10, times the gap of a format: which formats leave thousandths?",
+    "C": "Logits of 10, times the gap of bfloat16: how much is that?",
+    "D": "Logits of 10, times the gap of float64: how much is that? Which format leaves 4e-6?",
     "E": "Which operation of finite numbers gives something that is no number?",
     "F": "Which format of the chapter leaves an error of 3 in numbers of about 10?",
 }
@@ -72,7 +72,7 @@ def order_of_a_sum(answer: object) -> str:
 
 @exercise("devices-2")
 def rounding_or_fault(answer: object) -> str:
-    """What each of six differences shows: rounding, fewer digits, overflow, something else."""
+    """What each of six differences suggests: rounding, fewer digits, overflow, something else."""
     if not isinstance(answer, Mapping):
         raise WrongAnswer(
             "A dictionary was asked for.", 'It begins {"A": "rounding", "B": …} and goes on to "F".'
@@ -86,7 +86,7 @@ def rounding_or_fault(answer: object) -> str:
     )
     for letter, right in DIFFERENCES.items():
         reject(got[letter] != right, f"{letter} is something else.", HINTS[letter])
-    return "right. The size of a difference tells which format it comes from."
+    return "right. The size of a difference suggests a format; it does not prove it."
 
 
 @exercise("devices-3")

@@ -11,6 +11,7 @@ from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
     as_function,
+    as_letters,
     exercise,
     is_close,
     reject,
@@ -23,7 +24,6 @@ from qkv.exercises.efficient_helpers import (
     state_of,
     tiled_output,
 )
-from qkv.exercises.masks_helpers import as_letters
 
 __all__ = ["evidence", "hidden_bug", "merge_states", "third_tile"]
 

@@ -10,6 +10,7 @@ import numpy as np
 from qkv.exercises.checks import (
     as_array,
     as_function,
+    as_letters,
     exercise,
     is_close,
     reject,
@@ -17,7 +18,6 @@ from qkv.exercises.checks import (
 )
 from qkv.exercises.embedding_further import evidence, table_gradient
 from qkv.exercises.embedding_helpers import as_merges, as_words_and_probabilities
-from qkv.exercises.masks_helpers import as_letters
 
 Array = np.ndarray[Any, Any]
 

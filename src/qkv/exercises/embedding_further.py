@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qkv.exercises.checks import as_function, exercise, is_close, reject, reject_each
-from qkv.exercises.masks_helpers import as_letters
+from qkv.exercises.checks import as_function, as_letters, exercise, is_close, reject, reject_each
 
 
 @exercise("embedding-5")

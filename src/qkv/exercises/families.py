@@ -7,6 +7,7 @@ import numpy as np
 from qkv.exercises.checks import (
     WrongAnswer,
     as_function,
+    as_letters,
     as_number,
     exercise,
     is_close,
@@ -14,7 +15,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.families_further import blocks_of_guesses, fill_in_the_middle
-from qkv.exercises.masks_helpers import TOLERANCE, as_letters, as_sets
+from qkv.exercises.masks_helpers import TOLERANCE, as_sets
 
 __all__ = [
     "blocks_of_guesses",

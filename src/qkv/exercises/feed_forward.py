@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qkv.exercises.checks import as_array, exercise, is_close, reject, reject_each
+from qkv.exercises.checks import as_array, as_letters, exercise, is_close, reject, reject_each
 from qkv.exercises.feed_forward_further import numbers_that_cannot_learn, swiglu_width
 
 __all__ = [
@@ -87,7 +87,7 @@ def dead_unit(answer: object) -> str:
 @exercise("feed_forward-3")
 def evidence(answer: object) -> str:
     """The observations that prove that a layer is not position-wise: A and D."""
-    letters = _as_letters(answer, "ABCD")
+    letters = as_letters(answer, "ABCD", example="BC")
     reject(
         "B" in letters,
         "B is what a position-wise layer does too.",
@@ -153,14 +153,3 @@ def one_unit(answer: object) -> str:
         "right: one ReLU unit is enough for *and*. XOR takes two if x itself is not added. "
         "With a residual connection, the sum of the features − 2 · (this unit) is XOR."
     )
-
-
-def _as_letters(answer: object, known: str) -> set[str]:
-    parts = list(answer) if isinstance(answer, str | list | tuple | set) else [answer]
-    letters = {str(part).strip().upper() for part in parts} - {"", ","}
-    reject(
-        not letters <= set(known),
-        "Letters were asked for.",
-        f'Write those that you choose as one string, such as "{known[1:3]}".',
-    )
-    return letters

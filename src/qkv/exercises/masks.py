@@ -8,6 +8,7 @@ from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
     as_function,
+    as_letters,
     exercise,
     is_close,
     reject,
@@ -19,7 +20,7 @@ from qkv.exercises.masks_further import (
     packed_documents_mask,
     visible_keys,
 )
-from qkv.exercises.masks_helpers import TOLERANCE, as_letters, as_row
+from qkv.exercises.masks_helpers import TOLERANCE, as_row
 from qkv.exercises.masks_leaks import leak_detector
 
 __all__ = [

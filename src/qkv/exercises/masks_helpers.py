@@ -29,18 +29,6 @@ def as_sets(answer: object, order: str) -> list[set[float]]:
     return [set(as_array(one).ravel().tolist()) for one in lists]
 
 
-def as_letters(answer: object, known: str) -> set[str]:
-    """Letters from a string, list or set, in either case, or `WrongAnswer`."""
-    parts = list(answer) if isinstance(answer, str | list | tuple | set) else [answer]
-    letters = {str(part).strip().upper() for part in parts} - {"", ","}
-    reject(
-        not letters <= set(known),
-        "Letters were asked for.",
-        f'Write those that you choose as one string, such as "{known[1:4]}".',
-    )
-    return letters
-
-
 def as_row(answer: object) -> Array:
     """One number for each of four keys, or `WrongAnswer`."""
     row = as_array(answer)

@@ -8,12 +8,12 @@ from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
     as_function,
+    as_letters,
     exercise,
     is_close,
     reject,
     reject_each,
 )
-from qkv.exercises.masks_helpers import as_letters
 from qkv.exercises.multi_head_further import cache_bytes, switched_off
 from qkv.numpy import merge_heads
 

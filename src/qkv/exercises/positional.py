@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from qkv.exercises.checks import as_array, as_function, exercise, is_close, reject, reject_each
-from qkv.exercises.masks_helpers import as_letters
+from qkv.exercises.checks import (
+    as_array,
+    as_function,
+    as_letters,
+    exercise,
+    is_close,
+    reject,
+    reject_each,
+)
 from qkv.exercises.positional_further import rotary_score, shift_by_k
 from qkv.exercises.positional_helpers import TOLERANCE, Array, waves
 from qkv.exercises.positional_order import order_blind

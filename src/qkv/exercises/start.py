@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from qkv.exercises.checks import as_array, as_number, exercise, is_close, reject, reject_each
-from qkv.exercises.masks_helpers import as_letters
+from qkv.exercises.checks import (
+    as_array,
+    as_letters,
+    as_number,
+    exercise,
+    is_close,
+    reject,
+    reject_each,
+)
 
 __all__ = ["gradient", "matrix_product", "row_of_weights", "softmax_by_hand"]
 

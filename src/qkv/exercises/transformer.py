@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from qkv.exercises.checks import (
     as_array,
+    as_letters,
     as_number,
     exercise,
     is_close,
     reject,
     reject_each,
 )
-from qkv.exercises.masks_helpers import as_letters
 from qkv.exercises.transformer_further import sizes_without_error, smallest_vocabulary
 from qkv.exercises.transformer_shift import shift_right
 

@@ -38,15 +38,17 @@ def block_size(*, block_size: int, tiles: int) -> Panels:
 
     Args:
         block_size: keys in a tile, one of BLOCK_SIZES.
-        tiles: how many tiles have been read, at most as many as there are.
+        tiles: how many tiles have been read; more than there are change nothing, which is said.
     """
-    steps = online_softmax(np.log(EXPONENTIALS), VALUES, block_size)[:tiles]
+    every = online_softmax(np.log(EXPONENTIALS), VALUES, block_size)
+    steps = every[:tiles]
     read = steps[-1].keys.stop
     shares = EXPONENTIALS / EXPONENTIALS[:read].max()
     shares[read:] = 0  # not read yet
     return {
         "shares": Heatmap(shares[None], ["query"], range(len(VALUES)), colours="weights"),
         "steps": Table(HEADER, [_row(n, step) for n, step in enumerate(steps)]),
+        "read": _progress(len(steps), len(every)),
         "mix": f"{steps[-1].mix:g}",
         "output": f"{steps[-1].mix / steps[-1].total:.2f}",
         "exact": f"{exact():.2f}",
@@ -94,6 +96,12 @@ def _row(n: int, step: Step) -> tuple[str, ...]:
     shown = f"{keys[0]}–{keys[-1]}" if len(keys) > 1 else f"{keys[0]}"
     shrink = f"{step.shrink:g}" if n else "–"
     return shown, f"{math.exp(step.peak):.0f}", shrink, f"{step.total:.5g}"
+
+
+def _progress(read: int, tiles: int) -> str:
+    """How many of the tiles were read, and whether the slider's next step finds one more."""
+    counted = f"{read} of {tiles} tile" + ("s" if tiles > 1 else "")
+    return counted if read < tiles else f"{counted}: no more to read"
 
 
 def _tile_bytes(block_size: int) -> Array:

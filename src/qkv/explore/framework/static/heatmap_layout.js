@@ -15,8 +15,8 @@ export function computeLayout(panel, width) {
   const perRow = gridsPerRow(H, m, width - left);
   const room = width - left - GAP * (perRow - 1);
   const angle = labelAngle(long, Math.min(LARGEST_CELL, room / (perRow * m)));
-  // A slanted label of the last column leans out of its grid.
-  const lean = angle === 45 ? Math.max(0, long * 0.71 - 12) : 0;
+  // A slanted label of the last column leans out of its grid: half its height and cell included.
+  const lean = angle === 45 ? Math.max(0, long * 0.71 - 5) : 0;
   const cell = Math.floor(clamp((room - lean) / (perRow * m), 3, LARGEST_CELL));
   const top = { 0: FONT + 8, 45: long * 0.71 + 16, 90: long + 14 }[angle] + (H > 1 ? FONT + 6 : 0);
   const hasKey = panel.colours !== "mask" && !fittingFormat([...(panel.range ?? []), 0.55], cell - 3);
