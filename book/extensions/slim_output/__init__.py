@@ -23,7 +23,7 @@ def slim_output(app: Sphinx, error: Exception | None) -> None:
     book = Path(app.outdir)
     delete_unused_files(book, bool(app.config.html_theme_options.get("launch_buttons")))
     shrink_figures(book, cache=Path(app.doctreedir) / "shrunk_figures")
-    drop_unused_rules(book)
+    drop_unused_rules(book, cache=Path(app.doctreedir) / "slim_style")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

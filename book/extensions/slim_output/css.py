@@ -4,7 +4,9 @@ Found anew in each build: a rule stays when every class it names occurs as a wor
 script, so one that a script sets at run time stays too.
 """
 
+import hashlib
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,12 +18,18 @@ WORD = re.compile(r"[A-Za-z_-][\w-]*")
 NESTING = ("media", "supports")  # their braces hold other rules
 
 
-def drop_unused_rules(book: Path) -> None:
-    """Rewrite the built book's copy of Bootstrap."""
+def drop_unused_rules(book: Path, cache: Path) -> None:
+    """Rewrite the built book's copy of Bootstrap; what was made is kept by what it was made of."""
+    cache.mkdir(parents=True, exist_ok=True)
     files = [*book.rglob("*.html"), *book.rglob("*.js")]
     words = {word for file in files for word in WORD.findall(file.read_text(encoding="utf-8"))}
     sheet = book / SHEET
-    sheet.write_text(without_unused_rules(sheet.read_text(encoding="utf-8"), words), "utf-8")
+    text = sheet.read_text(encoding="utf-8")
+    words &= set(WORD.findall(text))
+    slim = cache / hashlib.sha256(repr((text, sorted(words))).encode()).hexdigest()
+    if not slim.exists():
+        slim.write_text(without_unused_rules(text, words), encoding="utf-8")
+    shutil.copyfile(slim, sheet)
 
 
 def without_unused_rules(sheet: str, words: set[str]) -> str:
