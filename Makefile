@@ -42,8 +42,8 @@ test: tester
 	@$(RUN) tools/run_tests.py
 
 test-live: tester
-	@$(RUN) tools/fetch_npm.py
-	@$(RUN) tools/run_tests.py --only html,live
+	@$(BUILD)
+	@$(RUN) tools/run_tests.py --only live
 
 notebooks: reader
 	@$(RUN) tools/run_notebooks.py

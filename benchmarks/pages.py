@@ -4,7 +4,8 @@
 
 Everything that Chromium asks for is counted as a server would send it: text compressed with gzip,
 fonts and pictures as they are. Figures further down are asked for when a reader comes near them;
-the last column has them all. Writes results/pages.json, .md and .svg beside this file.
+the last column has them all. The explorer is timed by the page's own clock. Writes
+results/pages.json, .md and .svg beside this file.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import os
 import statistics
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -34,12 +34,21 @@ sys.path.insert(0, str(ROOT))
 from tools.browser import INSTALL_HINT, find_browser  # noqa: E402
 
 BOOK = ROOT / "_build" / "html"
-AIM_KB = 350
+AIM_KB, AIM_MS = 200, 400
 KINDS = ("page", "style", "script", "fonts", "images")
 KIND_COLOURS = (COLOURS["ink"], "#8187B8", COLOURS["ochre"], "#D9B06A", COLOURS["grey"])
-COMPRESSED = {".png", ".woff2", ".jpg"}
+FONTS = (".woff", ".woff2")
+COMPRESSED = {".png", ".jpg", *FONTS}
 VISITS = 5
-EXPLORER = ".qkv-explorer svg"
+DRAWN = ("first explorer drawn, ms", "quickest, ms")
+# By the page's own clock, which begins as the reader asks for it.
+FIRST_DRAWN = """
+new MutationObserver((_, watch) => {
+  if (!document.querySelector(".qkv-explorer svg")) return;
+  globalThis.firstDrawn = performance.now();
+  watch.disconnect();
+}).observe(document, { childList: true, subtree: true });
+"""
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 
@@ -77,7 +86,7 @@ def sent_bytes(path: Path) -> int:
 
 
 def kind_of(path: Path) -> str:
-    kinds = {".html": "page", ".css": "style", ".js": "script", ".woff2": "fonts"}
+    kinds = {".html": "page", ".css": "style", ".js": "script"} | dict.fromkeys(FONTS, "fonts")
     return kinds.get(path.suffix, "images")
 
 
@@ -91,15 +100,14 @@ def visit(browser: Browser, url: str) -> Visit:
     """Open a page in a fresh context: the files it asks for, and milliseconds to an explorer."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
+    page.add_init_script(FIRST_DRAWN)
     asked: set[Path] = set()
     page.on("request", lambda request: asked.add(file_of(request.url)))
-    start = time.perf_counter()
-    page.goto(url, wait_until="commit")
+    page.goto(url)
     drawn = None
-    page.wait_for_load_state("domcontentloaded")
     if page.locator('script[type$="widget-view+json"]').count():
-        page.wait_for_selector(EXPLORER)
-        drawn = 1000 * (time.perf_counter() - start)
+        page.wait_for_function("globalThis.firstDrawn")
+        drawn = page.evaluate("firstDrawn")
     page.wait_for_load_state("networkidle")
     first = set(asked)
     page.evaluate("document.querySelectorAll('img').forEach((i) => { i.loading = 'eager'; })")
@@ -125,7 +133,8 @@ def measure(browser: Browser, home: str, page: str) -> dict[str, object]:
         "files": len(files),
         "by kind": kinds,
         "bytes to the end": sum(map(sent_bytes, visits[0].to_the_end)),
-        "first explorer drawn, ms": round(statistics.median(times)) if times else None,
+        DRAWN[0]: round(statistics.median(times)) if times else None,
+        DRAWN[1]: round(min(times)) if times else None,
     }
 
 
@@ -133,20 +142,23 @@ def table(figures: Figures) -> str:
     """The figures in Markdown."""
     rows = figures["pages"]
     sizes = sorted(row["bytes"] / 1000 for row in rows)
+    drawn = [row[DRAWN[0]] for row in rows if row[DRAWN[0]]]
     lines = [
         "# What a page weighs",
         "",
         "Kilobytes (1,000 bytes) of a first visit. Column *explorer*: milliseconds by the clock "
-        f"until the first explorer is drawn, at a load of {figures['load']} on this machine. "
-        f"Aim: at most {AIM_KB} for a page with maths and sliders; a stock page weighs 849, plus "
-        "265 for MathJax and 1,130 for the widget manager.",
+        "until the first explorer is drawn, the median and the quickest of "
+        f"{VISITS} visits, at a load of {figures['load']} on this machine. Aims: at most {AIM_KB} "
+        f"kB for a page with maths and sliders, its explorer within {AIM_MS} ms; a stock page "
+        "weighs 849, plus 265 for MathJax and 1,130 for the widget manager.",
         "",
         f"![A bar for each of {len(rows)} pages, divided by kind of file: the shortest stands for "
         f"{sizes[0]:.0f} kB, the longest for {sizes[-1]:.0f}; a dotted line at the aim, "
         f"{AIM_KB} kB](pages.svg)",
         "",
         f"{sum(size <= AIM_KB for size in sizes)} of {len(sizes)} pages are left of the dotted "
-        "line, the aim.",
+        f"line, the aim. {sum(ms <= AIM_MS for ms in drawn)} of {len(drawn)} first explorers are "
+        f"drawn within {AIM_MS} ms at the median.",
         "",
         "| page | all | page | style | script | fonts | images | explorer, ms | with all figures |",
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
@@ -154,9 +166,9 @@ def table(figures: Figures) -> str:
     for row in rows:
         numbers = [row["bytes"], *row["by kind"].values()]
         cells = " | ".join(f"{n / 1000:.0f}" for n in numbers)
-        drawn = row["first explorer drawn, ms"] or ""
+        first = " / ".join(str(row[key]) for key in DRAWN if row[key])
         whole = row["bytes to the end"] / 1000
-        lines.append(f"| {row['page']} | {cells} | {drawn} | {whole:.0f} |")
+        lines.append(f"| {row['page']} | {cells} | {first} | {whole:.0f} |")
     return "\n".join(lines) + "\n"
 
 

@@ -14,19 +14,12 @@ import statistics
 import sys
 from typing import Any
 
-from pages import BOOK, VISITS, book_in_chromium, keep
+from pages import BOOK, FIRST_DRAWN, VISITS, book_in_chromium, keep
 from playwright.sync_api import Browser, Page
 from results import Figures
 
 MOVES = 50
 AIM_MS = 8
-FIRST_DRAWN = """
-new MutationObserver((_, watch) => {
-  if (!document.querySelector(".qkv-explorer svg")) return;
-  globalThis.firstDrawn = performance.now();
-  watch.disconnect();
-}).observe(document, { childList: true, subtree: true });
-"""
 # A round of all sliders and choices of the page, each one place further, back at the end.
 MOVE = """
 async (moves) => {

@@ -1,7 +1,10 @@
 """Build the book into _build/html, warnings as errors. The old one stays until the new is whole.
 
-python tools/build_book.py            unless the book there is what the same inputs gave
-python tools/build_book.py --always   in any case
+python tools/build_book.py            what has changed since the book there was built
+python tools/build_book.py --always   all of it, in any case
+
+After an edit of chapters or of the prose around them Sphinx reads those pages again and keeps the
+others. After an edit of anything else, such as `src` or a style sheet, it reads them all.
 """
 
 from __future__ import annotations
@@ -16,10 +19,20 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "_build" / "html"
 PART = ROOT / "_build" / "part"
+# jsonschema takes a second to import a package of grammars, if it is there, for addresses in other
+# scripts than Latin. The book's settings hold none.
+JUPYTER_BOOK = """
+import sys
+sys.modules["rfc3987_syntax"] = None
+from jupyter_book.cli.main import main
+main()
+"""
+PAGES = ("chapters/*.ipynb", "book/*.md")
 # All that the build reads, and more: an edit too many costs seconds, one too few shows an old book.
 INPUTS = (
     *("_config.yml", "_toc.yml", "book", "chapters", "src", "benchmarks/results", "node_modules"),
@@ -29,42 +42,56 @@ INPUTS = (
 
 def build(book: Path = BOOK, part: Path = PART, always: bool = True) -> int:
     """Build aside and move into place; the exit status of the build."""
-    inputs, stamp = inputs_digest(), book.with_name("built.json")
-    if not always and is_built(book, stamp, inputs):
+    inputs, stamp, state = read_inputs(ROOT), book.with_name("built.json"), book.with_name("sphinx")
+    before = None if always else inputs_of(book, stamp)
+    if before == inputs:
         print("Nothing has changed since the book was built.")
         return 0
     shutil.rmtree(part, ignore_errors=True)  # what an interrupted build left
-    program = str(Path(sys.executable).with_name("jupyter-book"))
-    options = ["--all", "-q", "-W", "-n", "--keep-going", "--path-output", str(part)]
-    print("Building the book ...", flush=True)
+    options = ["-q", "-W", "-n", "--keep-going", "--path-output", str(part)]
+    if before and before["other"] == inputs["other"] and state.is_dir():
+        print("Building the pages that have changed ...", flush=True)
+        shutil.copytree(state, part / "_build")
+        # Without what is no page: a checksum of an old file would stand in the new pages.
+        shutil.copytree(book, part / "_build" / "html", ignore=shutil.ignore_patterns("_static"))
+    else:
+        print("Building the book ...", flush=True)
+        options.insert(0, "--all")
+    command = [sys.executable, "-P", "-c", JUPYTER_BOOK, "build", ".", *options]
     # Warnings and errors come on stderr; its closing lines name the folder aside.
-    status = subprocess.call([program, "build", ".", *options], cwd=ROOT, stdout=subprocess.DEVNULL)
-    if status:
+    if status := subprocess.call(command, cwd=ROOT, stdout=subprocess.DEVNULL):
         return status
     stamp.unlink(missing_ok=True)
-    shutil.rmtree(book, ignore_errors=True)
-    (part / "_build" / "html").replace(book)
+    for made, place in (("html", book), ("", state)):  # the book, and what is left around it
+        shutil.rmtree(place, ignore_errors=True)
+        (part / "_build" / made).replace(place)
     shutil.rmtree(part)
     record = {"inputs": inputs, "book": digest(book, contents(book))}
     stamp.write_text(json.dumps(record) + "\n", encoding="utf-8")
     return 0
 
 
-def is_built(book: Path, stamp: Path, inputs: str) -> bool:
-    """Whether these inputs gave the book that stands there, and nobody touched it since."""
+def inputs_of(book: Path, stamp: Path) -> dict[str, Any] | None:
+    """What gave the book that stands there; None if that is unknown, or somebody touched it."""
     try:
         record = json.loads(stamp.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return bool(record == {"inputs": inputs, "book": digest(book, contents(book))})
+        intact = record["book"] == digest(book, contents(book))
+        return dict(record["inputs"]) if intact else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
-def inputs_digest(root: Path = ROOT) -> str:
-    """A fingerprint of the files that the build reads, of this Python and of what it has."""
+def read_inputs(root: Path) -> dict[str, Any]:
+    """Fingerprints of each page, and of all else that the build reads: files, this Python, its
+    packages. Which pages there are stands in the second."""
     installed = sorted(f"{dist.name} {dist.version}" for dist in metadata.distributions())
     settings = sorted(item for item in os.environ.items() if item[0].startswith("QKV_"))
-    files = (file for name in INPUTS for file in contents(root / name))
-    return digest(root, files, repr((sys.version, installed, settings)))
+    pages = sorted(page for pattern in PAGES for page in root.glob(pattern))
+    names = [page.relative_to(root).as_posix() for page in pages]
+    others = (f for name in INPUTS for f in contents(root / name) if f not in set(pages))
+    more = repr((sys.version, installed, settings, names))
+    digests = {name: digest(root, iter([page])) for name, page in zip(names, pages, strict=True)}
+    return {"pages": digests, "other": digest(root, others, more)}
 
 
 def contents(place: Path) -> Iterator[Path]:

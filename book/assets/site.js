@@ -1,16 +1,23 @@
 // What scrolls sideways takes the keyboard's focus, so that the arrow keys move it in every browser;
 // what fits its place takes none. The theme does so for code, but not for code in a fold that opens.
 (() => {
-  const boxes = document.querySelectorAll(".bd-article :is(pre, .qkv-formula, .pst-scrollable-table-container)");
+  const boxes = [
+    ...document.querySelectorAll(".bd-article :is(pre, .qkv-formula, .pst-scrollable-table-container)"),
+  ];
 
-  function judge(box) {
-    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
+  // All are measured before any is changed: each change between two would lay the page out anew.
+  function judge(some) {
+    const scrolls = some.map((box) => box.scrollWidth > box.clientWidth);
+    some.forEach((box, i) => {
+      if (scrolls[i]) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    });
   }
 
-  const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => judge(target)));
+  const sizes = new ResizeObserver((entries) => judge(entries.map(({ target }) => target)));
   for (const box of boxes) sizes.observe(box);
-  document.fonts.ready.then(() => boxes.forEach(judge)); // a formula is wider in its own letters
+  // A formula is wider in its own letters, which are asked for as it is first drawn.
+  document.fonts.addEventListener("loadingdone", () => judge(boxes));
 })();
 
 // Paper is white: the dark theme steps aside while a page is printed. Browsers differ in which of

@@ -172,10 +172,31 @@
 
   // A landing page embeds explorers of several notebooks, each with its own state beside it.
   const modelsByEmbed = new Map();
-  for (const script of document.querySelectorAll(`script[type="${STATE_MIME}"]`)) {
-    modelsByEmbed.set(script.closest(".qkv-embedded"), createModels(parseScript(script)));
+  const mounted = new Set();
+
+  // What the browser has read to its end: something follows it.
+  const isThere = (script) => document.readyState !== "loading" || script.nextSibling !== null;
+
+  function mountWhatIsThere() {
+    for (const script of document.querySelectorAll(`script[type="${STATE_MIME}"]`)) {
+      const embed = script.closest(".qkv-embedded");
+      if (!modelsByEmbed.has(embed) && isThere(script)) modelsByEmbed.set(embed, createModels(parseScript(script)));
+    }
+    for (const script of document.querySelectorAll(`script[type="${VIEW_MIME}"]`)) {
+      if (mounted.has(script) || !isThere(script)) continue;
+      mounted.add(script);
+      show(script, modelsByEmbed.get(script.closest(".qkv-embedded")));
+    }
   }
-  for (const script of document.querySelectorAll(`script[type="${VIEW_MIME}"]`)) {
-    show(script, modelsByEmbed.get(script.closest(".qkv-embedded")));
+
+  // Each explorer is drawn as soon as the page is read so far, not when all of it is.
+  if (document.readyState === "loading") {
+    const reading = new MutationObserver(mountWhatIsThere);
+    reading.observe(document, { childList: true, subtree: true });
+    document.addEventListener("DOMContentLoaded", () => {
+      reading.disconnect();
+      mountWhatIsThere();
+    });
   }
+  mountWhatIsThere();
 })();

@@ -21,7 +21,10 @@ class ExperimentsDirective(SphinxDirective):
     """A row for each stored result; `measurements` is the only page that has it."""
 
     def run(self) -> list[nodes.Node]:
-        chapters = chapters_that_read(Path(self.env.srcdir) / "chapters")
+        folder = Path(self.env.srcdir) / "chapters"
+        for path in folder.glob("*.ipynb"):
+            self.env.note_dependency(str(path))
+        chapters = chapters_that_read(folder)
         names = [path.stem for path in stored.RESULTS.glob("*.json")]
         names.sort(key=lambda name: (chapters.get(name, ["none"]), name))
         rows = [row(stored_result(name), chapters.get(name, [])) for name in names]

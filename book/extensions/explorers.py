@@ -103,7 +103,8 @@ def add_files(app: Sphinx, page: str, _: str, context: dict[str, Any], __: objec
             context["body"],
         )
     if stored is not None or EMBEDDED in app.env.metadata.get(page, {}):
-        app.add_js_file("explorers.js", loading_method="defer")
+        # It draws what has been read of the page, and waits for no other script.
+        app.add_js_file("explorers.js", loading_method="async")
         app.add_css_file("explorers.css")
 
 

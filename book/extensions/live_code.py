@@ -107,6 +107,6 @@ def anywidget_module() -> str:
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", copy_own_files)
     app.connect("html-page-context", add_bar, priority=600)
-    # After slim_output (400), before no_external_requests (900).
-    app.connect("build-finished", copy_vendored_files, priority=500)
+    # After slim_output (600), before no_external_requests (900).
+    app.connect("build-finished", copy_vendored_files, priority=700)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,6 +8,8 @@ The browser tests see only what Chromium asks for as a page opens, where there i
 also sees what a click, a printer or another browser would ask for, and stops a `make book`.
 """
 
+import hashlib
+import json
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -72,27 +74,44 @@ class LoadedAddresses(HTMLParser):
                 self.addresses.append(one.split()[0])
 
 
-def outside_loads(book: Path) -> Iterator[tuple[str, str]]:
-    """Yield (file, address) for everything in a built book that comes from another host."""
+def loaded_addresses(text: str, kind: str) -> list[str]:
+    """The outside addresses in a file's text, each once; its kind is its suffix."""
+    if kind in (".html", ".svg"):
+        page = LoadedAddresses()
+        page.feed(text)
+        page.close()
+        return list(dict.fromkeys(page.addresses))
+    return list(dict.fromkeys((IN_STYLE if kind == ".css" else IN_SCRIPT).findall(text)))
+
+
+def outside_loads(book: Path, cache: Path | None = None) -> Iterator[tuple[str, str]]:
+    """Yield (file, address) for everything in a built book that comes from another host.
+
+    Args:
+        book: its folder.
+        cache: a file that keeps what was found, by content: what has not changed is read once.
+    """
+    before = json.loads(cache.read_text("utf-8")) if cache and cache.exists() else {}
+    found = {}
     for file in sorted(book.rglob("*")):
         if file.suffix not in (".html", ".css", ".js", ".mjs", ".svg"):
             continue
-        text = file.read_text(encoding="utf-8")
-        if file.suffix in (".html", ".svg"):
-            page = LoadedAddresses()
-            page.feed(text)
-            page.close()
-            addresses = page.addresses
-        else:
-            addresses = (IN_STYLE if file.suffix == ".css" else IN_SCRIPT).findall(text)
-        for address in dict.fromkeys(addresses):
+        content = file.read_bytes()
+        key = hashlib.sha256(content).hexdigest() + file.suffix
+        if key not in before:
+            before[key] = loaded_addresses(content.decode("utf-8"), file.suffix)
+        found[key] = before[key]
+        for address in found[key]:
             yield file.relative_to(book).as_posix(), address
+    if cache:
+        cache.write_text(json.dumps(found), "utf-8")
 
 
 def refuse_outside_loads(app: Sphinx, error: Exception | None) -> None:
     if error or app.builder.format != "html":
         return
-    problems = [f"  {file} loads {address}" for file, address in outside_loads(Path(app.outdir))]
+    loads = outside_loads(Path(app.outdir), Path(app.doctreedir) / "loaded_addresses.json")
+    problems = [f"  {file} loads {address}" for file, address in loads]
     if problems:
         raise ExtensionError(
             "The book must ask no other host for anything:\n" + "\n".join(problems)

@@ -1,9 +1,12 @@
 """Every explorer of the book: each control through all its values, each pair at its corners."""
 
 import base64
+import functools
 import itertools
 import json
 import re
+import threading
+from http.server import ThreadingHTTPServer
 
 import pytest
 from ipywidgets import Widget
@@ -13,6 +16,7 @@ from qkv.explore.framework.bundle import plain_script, style_sheet
 from qkv.explore.framework.ranges import is_numeric
 from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
 from tests.browser.choices import press_every_button
+from tests.browser.conftest import QuietHandler
 from tests.browser.shown import SNAPSHOT, compare
 from tests.helpers.explorers import explorers_of, function_of
 
@@ -124,6 +128,38 @@ def test_every_position_shows_what_the_function_returns(explorers):
     for explorer in explorers():
         for places in settings(explorer.axes, explorer.start()):
             explorer.check(places)
+
+
+def test_an_explorer_is_drawn_while_the_rest_of_its_page_is_still_sent(browser, book):
+    """The server keeps what stands behind the first explorer until it is drawn."""
+    path = "chapters/04_scaling.html"
+    text = (book / path).read_bytes()
+    first = text.index(b"</noscript>", text.index(VIEW_MIME.encode())) + len(b"</noscript>")
+    drawn = threading.Event()
+
+    class Slow(QuietHandler):
+        def do_GET(self):
+            if not self.path.endswith(path):
+                return super().do_GET()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(text[:first])
+            self.wfile.flush()
+            drawn.wait(60)
+            self.wfile.write(text[first:])
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Slow, directory=str(book)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    page = browser.new_page(**STILL)
+    page.goto(f"http://127.0.0.1:{server.server_port}/{path}", wait_until="commit")
+    page.wait_for_selector(".qkv-explore[aria-label] [data-panel]")
+    assert page.evaluate("document.readyState") == "loading"
+    drawn.set()
+    page.wait_for_load_state()
+    assert len(explorers_on(page)) == text.count(VIEW_MIME.encode())
+    page.close()
+    server.shutdown()
 
 
 def test_an_explorer_opens_at_its_start(explorers):

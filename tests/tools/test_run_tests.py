@@ -269,27 +269,36 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text("1")
     monkeypatch.setattr(build_book, "ROOT", tmp_path)
-    monkeypatch.setattr(build_book, "inputs_digest", lambda: INPUTS_DIGEST(tmp_path))
+    for page in EDITED:
+        (tmp_path / page).write_text("1")
 
     def jupyter_book(command: list[str], **_: object) -> int:
-        new = Path(command[-1]) / "_build" / "html"
-        new.mkdir(parents=True)
-        (new / "index.html").write_text("a page")
+        new = Path(command[-1]) / "_build"
+        assert new.exists() != ("--all" in command)
+        (new / "html").mkdir(parents=True, exist_ok=True)
+        (new / "html" / "index.html").write_text("a page")
+        (new / ".doctrees").mkdir(exist_ok=True)
+        (new / ".doctrees" / "read").write_text("what Sphinx keeps")
         return 0
 
     monkeypatch.setattr("subprocess.call", jupyter_book)
     return tmp_path
 
 
-INPUTS_DIGEST = build_book.inputs_digest
+EDITED = ("chapters/masks.ipynb", "book/index.md")
 
 
 def builds(folder: Path, capsys: pytest.CaptureFixture[str], always: bool = False) -> bool:
     """Whether a call builds the book, or finds that nothing has changed."""
+    return bool(built(folder, capsys, always))
+
+
+def built(folder: Path, capsys: pytest.CaptureFixture[str], always: bool = False) -> str:
+    """What a call builds: "the book", "the pages that have changed", or nothing."""
     html = folder / "_build" / "html"
     assert build_book.build(html, folder / "_build" / "part", always) == 0
     assert (html / "index.html").read_text() == "a page"
-    return "Building" in capsys.readouterr().out
+    return capsys.readouterr().out.partition("Building ")[2].partition(" ...")[0]
 
 
 def test_a_book_is_built_once(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -317,6 +326,51 @@ def test_every_input_builds_the_book_anew(
         assert builds(book, capsys)
         (place / "new").rename(place / "newer")
         assert builds(book, capsys)
+
+
+def test_after_an_edit_of_pages_the_others_are_kept(
+    book: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert built(book, capsys) == "the book"
+    for page in EDITED:
+        (book / page).write_text("2")
+        assert built(book, capsys) == "the pages that have changed"
+        assert not builds(book, capsys)
+    (book / EDITED[0]).write_text("3")
+    assert built(book, capsys, always=True) == "the book"
+    (book / EDITED[0]).write_text("4")
+    (book / "src" / "deep" / "file").write_text("4")
+    assert built(book, capsys) == "the book", "of all that reads src"
+    (book / EDITED[0]).rename(book / "chapters" / "another.ipynb")
+    assert built(book, capsys) == "the book", "a page more, a page less"
+
+
+@pytest.mark.parametrize("lost", ["html/index.html", "sphinx/.doctrees/read", "built.json"])
+def test_pages_are_kept_only_where_all_of_the_last_build_is_there(
+    book: Path, capsys: pytest.CaptureFixture[str], lost: str
+) -> None:
+    assert builds(book, capsys)
+    (book / EDITED[0]).write_text("2")
+    (book / "_build" / lost).unlink()
+    if lost.startswith("sphinx"):
+        (book / "_build" / lost).parent.rmdir()
+        (book / "_build" / "sphinx").rmdir()
+    assert built(book, capsys) == "the book"
+
+
+def test_an_edit_that_fails_to_build_loses_nothing(
+    book: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert builds(book, capsys)
+    (book / EDITED[0]).write_text("a broken link")
+    with monkeypatch.context() as broken:
+        broken.setattr("subprocess.call", lambda *_, **__: 1)
+        html = book / "_build" / "html"
+        assert build_book.build(html, html.with_name("part"), always=False) == 1
+    assert (html / "index.html").read_text() == "a page"
+    capsys.readouterr()
+    (book / EDITED[0]).write_text("a mended link")
+    assert built(book, capsys) == "the pages that have changed"
 
 
 def test_what_else_may_change_builds_the_book_anew(

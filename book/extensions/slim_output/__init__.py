@@ -1,7 +1,7 @@
-"""Shrink the built book: delete unused files, shrink figures, drop unused CSS.
+"""Shrink the built book: fewer files, tokens, colours, rules of CSS and letters.
 
-In that order, after the build and before live code is copied in: its words are no words of a page,
-and would keep rules of CSS that no page uses.
+In that order, after every style sheet is there and before live code is copied in: its words are no
+words of a page, and would keep rules of CSS that no page uses.
 """
 
 from pathlib import Path
@@ -9,8 +9,10 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+from slim_output.code import drop_plain_tokens
 from slim_output.css import drop_unused_rules
 from slim_output.figures import shrink_figures
+from slim_output.fonts import split_fonts
 from slim_output.unused_files import delete_unused_files
 
 __all__ = ["setup"]
@@ -23,9 +25,12 @@ def slim_output(app: Sphinx, error: Exception | None) -> None:
     book = Path(app.outdir)
     delete_unused_files(book, bool(app.config.html_theme_options.get("launch_buttons")))
     shrink_figures(book, cache=Path(app.doctreedir) / "shrunk_figures")
-    drop_unused_rules(book)
+    drop_plain_tokens(book)
+    drop_unused_rules(book, cache=Path(app.doctreedir) / "slim_style")
+    fonts = Path(app.confdir, app.config.katex_folder, "fonts")
+    split_fonts(book, fonts, cache=Path(app.doctreedir) / "slim_fonts")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.connect("build-finished", slim_output, priority=400)
+    app.connect("build-finished", slim_output, priority=600)
     return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,27 +1,46 @@
-"""Drop the rules of Bootstrap's style sheet that no page and no script of the book can use.
+"""Drop the rules of third-party style sheets that no page and no script of the book can use.
 
 Found anew in each build: a rule stays when every class it names occurs as a word in some page or
-script, so one that a script sets at run time stays too.
+script, so one that a script sets at run time stays too. KaTeX's sheet stays whole: a formula that a
+live cell prints may need any of it. Ours lose their comments alone: the scripts beside them put
+names of classes together.
 """
 
+import hashlib
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import tinycss2
 from tinycss2.ast import LiteralToken, Node
 
-SHEET = "_static/styles/bootstrap.css"
+SHEETS = (
+    *(f"_static/styles/{name}.css" for name in ("bootstrap", "pydata-sphinx-theme")),
+    *("_static/styles/sphinx-book-theme.css", "_static/mystnb.*.css", "_static/pygments.css"),
+    "_static/copybutton.css",
+)
+OURS = tuple(f"_static/{name}.css" for name in ("site", "icons", "explorers", "live/live"))
+COMMENT_OR_INDENT = re.compile(r"/\*.*?\*/\s*|^\s+", re.DOTALL | re.MULTILINE)
 WORD = re.compile(r"[A-Za-z_-][\w-]*")
 NESTING = ("media", "supports")  # their braces hold other rules
 
 
-def drop_unused_rules(book: Path) -> None:
-    """Rewrite the built book's copy of Bootstrap."""
+def drop_unused_rules(book: Path, cache: Path) -> None:
+    """Rewrite the built book's copies; what was made is kept by what it was made of."""
+    cache.mkdir(parents=True, exist_ok=True)
     files = [*book.rglob("*.html"), *book.rglob("*.js")]
     words = {word for file in files for word in WORD.findall(file.read_text(encoding="utf-8"))}
-    sheet = book / SHEET
-    sheet.write_text(without_unused_rules(sheet.read_text(encoding="utf-8"), words), "utf-8")
+    for sheet in (sheet for pattern in SHEETS for sheet in book.glob(pattern)):
+        text = sheet.read_text(encoding="utf-8")
+        known = words.intersection(WORD.findall(text))
+        slim = cache / hashlib.sha256(repr((text, sorted(known))).encode()).hexdigest()
+        if not slim.exists():
+            slim.write_text(without_unused_rules(text, known), encoding="utf-8")
+        shutil.copyfile(slim, sheet)
+    for sheet in (book / name for name in OURS if (book / name).exists()):
+        text = COMMENT_OR_INDENT.sub("", sheet.read_text(encoding="utf-8"))
+        sheet.write_text(text, encoding="utf-8")
 
 
 def without_unused_rules(sheet: str, words: set[str]) -> str:
