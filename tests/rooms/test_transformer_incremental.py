@@ -78,6 +78,20 @@ def test_a_layer_of_another_class_is_called(room, to):
     close(logits_one_by_one(layer, [source], ids), array(layer(source, ids)))
 
 
+@pytest.mark.parametrize("where", ["the inputs", "a layer below"])
+def test_a_function_in_the_place_of_a_layer_is_called(where, monkeypatch):
+    layer = model_in(qn)
+    source, ids = texts(layer.config)
+    holder, name = layer, "target_inputs"
+    if where == "a layer below":
+        holder, name = layer.decoder.layers[0], "feed_forward"
+    inner = getattr(holder, name)
+    monkeypatch.setattr(holder, name, lambda *args: inner(*(-x for x in args[:1]), *args[1:]))
+    changed = layer(source, ids)
+    assert not np.allclose(changed, model_in(qn)(source, ids))
+    close(logits_one_by_one(layer, [source], ids), changed)
+
+
 @pytest.mark.parametrize("way", ["hook", "hook before", "forward of its own"])
 def test_a_hook_is_called_at_each_step(way):
     layer = model_in(qt)

@@ -11,6 +11,7 @@ from qkv.numpy.dropout import Dropout
 from qkv.numpy.embedding import Embedding
 from qkv.numpy.feed_forward import FeedForward
 from qkv.numpy.half_precision import is_half
+from qkv.numpy.layer import Layer
 from qkv.numpy.linear import Linear
 from qkv.numpy.multi_head import MultiHeadAttention
 from qkv.numpy.positional import LearnedPositions, sinusoidal_encoding
@@ -37,13 +38,21 @@ class DecoderParts(NamedTuple):
     output: Linear | TiedOutput
 
     def are_known(self) -> bool:
-        """Whether each layer computes what its class says: no other class, in eval mode.
+        """Whether each layer computes what its class says: no other in its place, in eval mode.
 
         Otherwise the layers have to be called themselves, and so in half precision.
         """
+        if not all(isinstance(part, Layer) for part in self):
+            return False
         layers = [layer for part in self for _, layer in part.named_modules()]
-        known = all(type(layer) in KNOWN and not layer.training for layer in layers)
-        return known and not any(is_half(p) for layer in layers for p in layer.params.values())
+        return all(_is_known(layer) for layer in layers)
+
+
+def _is_known(layer: Layer) -> bool:
+    """Whether it is of a known class, with no function in the place of a layer below it."""
+    replaced = any(callable(x) and not isinstance(x, Layer) for x in vars(layer).values())
+    half = any(is_half(parameter) for parameter in layer.params.values())
+    return type(layer) in KNOWN and not (layer.training or replaced or half)
 
 
 class IncrementalDecoder:

@@ -14,6 +14,7 @@ from qkv.torch.checks import under_autocast
 from qkv.torch.dropout import Dropout
 from qkv.torch.embedding import Embedding
 from qkv.torch.feed_forward import FeedForward
+from qkv.torch.layer import Layer
 from qkv.torch.linear import Linear
 from qkv.torch.multi_head import MultiHeadAttention
 from qkv.torch.positional import LearnedPositions, sinusoidal_encoding
@@ -41,18 +42,21 @@ class DecoderParts(NamedTuple):
     output: Linear | TiedOutput
 
     def are_known(self) -> bool:
-        """Whether each layer computes what its class says: no other class, no hook, in eval mode.
+        """Whether each layer computes what its class says: no other in its place, in eval mode.
 
         Otherwise the layers have to be called themselves, and so under autocast.
         """
+        if not all(isinstance(part, Layer) for part in self):
+            return False
         layers = [layer for part in self for layer in part.modules()]
-        return not under_autocast(self.embedding.weight) and all(
-            type(layer) in KNOWN
-            and not layer.training
-            and not (layer._forward_hooks or layer._forward_pre_hooks)
-            and "forward" not in vars(layer)
-            for layer in layers
-        )
+        return not under_autocast(self.embedding.weight) and all(map(_is_known, layers))
+
+
+def _is_known(layer: nn.Module) -> bool:
+    """Whether it is of a known class, with no hook and no function in the place of a method."""
+    replaced = any(callable(x) and not isinstance(x, Layer) for x in vars(layer).values())
+    hooked = layer._forward_hooks or layer._forward_pre_hooks
+    return type(layer) in KNOWN and not (layer.training or replaced or hooked)
 
 
 class IncrementalDecoder:
