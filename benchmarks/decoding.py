@@ -153,26 +153,26 @@ def table(figures: Figures) -> str:
         "",
         f"{figures['tokens']} tokens after a source of {figures['source']}, by Marian's `generate`"
         " and by the searches of both rooms, on the same parameters: Marian, torch and NumPy write"
-        " the same tokens. Medians of processor time, in milliseconds; *×* is how many times as"
-        " fast as Marian, the median of the ratios within the rounds. A load of"
+        " the same tokens. Medians of processor time, in milliseconds; in brackets how many times"
+        " as fast as Marian, the median of the ratios within the rounds. A load of"
         f" {figures['load']} at the start.",
         "",
-        "| model | search | batch | Marian | torch | × | NumPy | × | torch, bfloat16 | × |",
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+        "| search, batch | Marian | torch | NumPy | bfloat16 |",
+        "|---|--:|--:|--:|--:|",
     ]
     for run in figures["runs"]:
         beams = "greedy" if run["beams"] == 1 else f"beam {run['beams']}"
-        cells = [run["model"], beams, str(run["batch"])]
-        cells.append(f"{statistics.median(run['milliseconds'][PEER]):.0f}")
+        cells = [f"{run['model']}, {beams}, {run['batch']}"]
+        cells.append(f"{statistics.median(run['milliseconds'][PEER]):,.0f}")
         for name in NAMES:
-            cells.append(f"{statistics.median(run['milliseconds'][name]):.0f}")
-            cells.append(f"{ratio(run, name):.2f}")
+            own = statistics.median(run["milliseconds"][name])
+            cells.append(f"{own:,.0f} ({ratio(run, name):.2f})")
         lines.append(f"| {' | '.join(cells)} |")
     lines += ["", *(f"- *{name}*: {sizes}" for name, sizes in figures["models"].items())]
     lines += [
         "",
-        "In bfloat16 the tokens may differ. The model that ships, on"
-        f" {figures['sentences']} sentences held back, greedy, has a BLEU of"
+        "*bfloat16* is torch with parameters of that format; its tokens may differ. The model that"
+        f" ships, on {figures['sentences']} sentences held back, greedy, has a BLEU of"
         f" {bleu['float32']:.2f} in float32 and of {bleu['bfloat16']:.2f} in bfloat16.",
     ]
     return "\n".join(lines) + "\n"
