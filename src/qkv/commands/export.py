@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ __all__ = ["main"]
 
 INTERRUPTED = 130  # as a shell counts: 128 and the signal's number
 INSTALL = "pip install 'qkv[onnx]'"
+CALL = re.compile(r"^(export_onnx|decoder_step_model): ")  # no matter to who types
 ROOMS = {"numpy": "NumPy", "torch": "torch"}
 
 
@@ -35,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report(os_error_message(error))
         return 1
     except (ValueError, ImportError) as error:
-        report(str(error).removeprefix("export_onnx: ").replace("overwrite=True", "--overwrite"))
+        report(CALL.sub("", str(error)).replace("overwrite=True", "--overwrite"))
         return 1
     except MemoryError:
         report("out of memory: the model, its two files and their check must fit together")
