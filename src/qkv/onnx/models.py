@@ -102,10 +102,9 @@ def decoder_step_model(
     present: list[tuple[str, str]] = []
 
     length = length_of(graph, "length", past[0][0], 2)
-    T = length_of(graph, "T", ids, 1)
-    positions = position_range(graph, "positions", T, start=length)  # (T,)
-    S = graph.add("Add", "length_and_T", length, T)
-    key_positions = position_range(graph, "key_positions", S)  # (length + T,)
+    end = graph.add("Add", "length_and_T", length, length_of(graph, "T", ids, 1))
+    positions = position_range(graph, "positions", end, start=length)  # (T,)
+    key_positions = position_range(graph, "key_positions", end)  # (length + T,)
     mask = causal_mask(graph, "causal_mask", positions, key_positions)  # (T, length + T)
     bias = alibi_bias(graph, "alibi_bias", positions, key_positions, config)
     turns = rotation(graph, "rotation", positions, config, max_len, sizes(config)[0])

@@ -45,16 +45,10 @@ def length_of(graph: Graph, name: str, value: str, axis: int) -> str:
     return graph.add("Squeeze", name, shape)
 
 
-def position_range(graph: Graph, name: str, count: str, start: str | None = None) -> str:
-    """So many positions (count,) from a start, or from 0.
-
-    The start is added to a range from 0. Of a range with a start onnxruntime makes a slice of the
-    table, and a slice that leaves the table is cut, where a row that is not there is an error.
-    """
+def position_range(graph: Graph, name: str, end: str, start: str | None = None) -> str:
+    """The positions (end − start,) from a start, or from 0, up to an end."""
     zero, one = graph.number(f"{name}.zero", 0), graph.number(f"{name}.one", 1)
-    if start is None:
-        return graph.add("Range", name, zero, count, one)
-    return graph.add("Add", name, graph.add("Range", f"{name}.new", zero, count, one), start)
+    return graph.add("Range", name, zero if start is None else start, end, one)
 
 
 def add_positions(
