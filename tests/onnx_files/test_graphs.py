@@ -9,6 +9,7 @@ import qkv.torch as qt
 from qkv.bridge import state_dict
 from qkv.config import TransformerConfig
 from qkv.onnx import OnnxTransformer, decoder_step_model, encoder_model
+from qkv.onnx.graph import Graph
 from qkv.shapes.choices import ACTIVATIONS, LAYOUTS, NORMS, PLACEMENTS, POSITIONS, TIES
 from tests.helpers.layers import copy_parameters
 from tests.helpers.models import CASES, SMALL, S, config_of, detached, tensors, texts, twins
@@ -150,6 +151,19 @@ def test_every_node_and_every_array_is_used_and_parameters_stand_in_a_file_once(
         assert set(state_dict(ours)) <= names
 
 
+@pytest.mark.parametrize(
+    ("op", "shape", "words"),
+    [("Reloo", ["B", 3], "Reloo"), ("Relu", ["B", 4], "Inferred shape and existing shape differ")],
+)
+def test_a_graph_that_is_none_is_refused_when_it_is_finished(op, shape, words):
+    graph = Graph("small", {})
+    graph.output(
+        "y", graph.add(op, "x.of", graph.input("x", "float32", ["B", 3])), "float32", shape
+    )
+    with pytest.raises(ValueError, match=f"small: the graph is no valid ONNX .*{words}"):
+        graph.model("", {})
+
+
 def test_padding_changes_nothing():
     ours, _ = twins("as models are today")
     source, target = texts(ours.config)
@@ -175,15 +189,17 @@ def test_a_longer_text_than_the_tables_is_refused_by_the_runtime(case):
     ours, _ = twins(case)
     model = exported(ours)
     ids = np.ones((2, MAX_LEN + 1), np.int64)
-    refused = pytest.raises(Exception, match=r"ONNXRuntimeError.*(out of data bounds|11 by 12)")
-    with refused:
-        model.start_decoding(ids)
+
+    def refused(call, ids):
+        with pytest.raises(Exception, match=r"ONNXRuntimeError.*(out of data bounds|11 by 12)"):
+            call(ids)
+
+    refused(model.start_decoding, ids)
     for held in range(MAX_LEN + 1):  # also where one row is left, which could be added to all
         state = model.start_decoding(ids[:, 1:])
         if held:
             state.extend(ids[:, :held])
-        with refused:
-            state.extend(ids[:, held:])
+        refused(state.extend, ids[:, held:])
 
 
 def test_beam_search_goes_through_the_files_too():

@@ -65,14 +65,15 @@ def build_parser() -> argparse.ArgumentParser:
 
 def show(export: OnnxExport) -> None:
     """What was written, in which versions, and what the check said."""
+    folder = escaped(str(export.folder))
     print(", ".join(f"{name} {version}" for name, version in export.versions.items()))
     for file, model in export.models.items():
-        print(f"{export.folder / file} ({model.ByteSize() / 1e6:.2f} MB)")
+        print(f"{folder}/{file} ({model.ByteSize() / 1e6:.2f} MB)")
         for way, values in (("in ", model.graph.input), ("out", model.graph.output)):
             for value in values:
                 print(f"  {way} {value.name} {axes(value)}")
     print(checked(export.differences))
-    print(f"{export.folder / 'README.md'} shows how to run them.")
+    print(f"{folder}/README.md shows how to run them.")
 
 
 def checked(differences: dict[str, float] | None) -> str:

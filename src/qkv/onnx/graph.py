@@ -46,7 +46,7 @@ class Graph:
         return parameter in self._parameters
 
     def add(self, op: str, name: str, *inputs: str, **attributes: Any) -> str:
-        """Add a node; inputs that are left out are ""."""
+        """Add a node."""
         node = self._onnx.helper.make_node(op, [*inputs], [name], name=name, **attributes)
         self._nodes.append(node)
         return name
@@ -104,10 +104,11 @@ class Graph:
         properties = {**versions(), **metadata}
         as_text = {k: v if isinstance(v, str) else json.dumps(v) for k, v in properties.items()}
         helper.set_model_props(model, as_text)
+        checker, inference = self._onnx.checker, self._onnx.shape_inference
         try:
-            self._onnx.checker.check_model(model, full_check=True)
-        except (self._onnx.checker.ValidationError, self._onnx.shape_inference.InferenceError) as e:
-            raise ValueError(f"{self._name}: the graph is no valid ONNX ({e})") from e
+            checker.check_model(model, full_check=True)
+        except (checker.ValidationError, inference.InferenceError) as error:
+            raise ValueError(f"{self._name}: the graph is no valid ONNX ({error})") from error
         return model
 
     def _used(self) -> tuple[list[Any], list[Any]]:
