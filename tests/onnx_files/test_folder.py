@@ -110,32 +110,34 @@ def test_the_readme_names_every_version_input_and_output(shipped):
     }
 
 
-def run_readme(folder, text):
-    """What the loop of a README prints of a text, run where there is no qkv and no torch."""
+def run_readme(folder, texts):
+    """What the loop of a README prints of each text, run where there is no qkv and no torch."""
     (code,) = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text("utf-8"), re.S)
-    code, count = re.subn(r"^text = .*$", lambda _: f"text = {text!r}", code, flags=re.M)
-    assert count == 1
-    alone = "import sys; sys.modules['qkv'] = sys.modules['torch'] = None\n"
-    run = run_python(alone + code, cwd=folder, env={**os.environ, "PYTHONUTF8": "1"})
+    (line,) = re.findall(r"^text = .*\n", code, re.M)
+    alone = f"import sys; sys.modules['qkv'] = sys.modules['torch'] = None\ncode = {code!r}\n"
+    loop = f"for text in {texts!r}:\n    exec(code.replace({line!r}, f'text = {{text!r}}\\n'))"
+    run = run_python(alone + loop, cwd=folder, env={**os.environ, "PYTHONUTF8": "1"})
     assert run.returncode == 0, run.stderr
-    return run.stdout.removesuffix("\n")
+    return run.stdout.splitlines()
 
 
 def test_the_loop_in_the_readme_translates_without_this_package(shipped):
-    text = "The cat sat on the mat"
-    readme = (shipped[1] / "README.md").read_text("utf-8")
-    assert f"text = {text!r}\n" in readme
-    assert (
-        run_readme(shipped[1], text) == pretrained().translate(text) == "고양이가 매트 위에 앉았다"
-    )
+    example = "The cat sat on the mat"
+    assert f"text = {example!r}\n" in (shipped[1] / "README.md").read_text("utf-8")
+    texts = [example, *(pretrained().source.decode(ids) for ids in held_back()[:20])]
+    found = run_readme(shipped[1], texts)
+    assert found == pretrained().translate(texts)
+    assert found[0] == "고양이가 매트 위에 앉았다"
 
 
 @pytest.mark.parametrize("kind", ["words", "bpe", "characters"])
 def test_the_loop_in_the_readme_knows_each_kind_of_vocabulary(kind, tmp_path):
     translator = Translator.from_checkpoint(checkpoint(kind))
     export_onnx(translator, tmp_path / "onnx")
-    text = SOURCES[0]
-    assert run_readme(tmp_path / "onnx", text) == translator.translate(text)
+    texts = [*SOURCES, "The mouse read rice."]  # and a word that it does not know
+    texts = [text for text in texts if translator.count_tokens(text) <= MAX_LEN]
+    assert len(texts) > 4
+    assert run_readme(tmp_path / "onnx", texts) == translator.translate(texts)
     assert f"MAX_LEN = 1, 2, 3, {MAX_LEN}\n" in (tmp_path / "onnx" / "README.md").read_text("utf-8")
 
 
