@@ -5,8 +5,9 @@ the name of what it computes in the model. Writing needs onnx, running onnxrunti
 `pip install 'qkv[onnx]'` brings both.
 """
 
+from qkv.onnx.decoder_step import decoder_step_model
+from qkv.onnx.encoder import encoder_model
 from qkv.onnx.export import OnnxExport, export_onnx
-from qkv.onnx.models import decoder_step_model, encoder_model
 from qkv.onnx.runtime import OnnxDecodingState, OnnxTransformer
 
 __all__ = [

@@ -15,8 +15,9 @@ import numpy as np
 
 from qkv.bridge import state_dict
 from qkv.onnx.comparison import compare
+from qkv.onnx.decoder_step import decoder_step_model
+from qkv.onnx.encoder import encoder_model
 from qkv.onnx.graph import versions
-from qkv.onnx.models import decoder_step_model, encoder_model
 from qkv.onnx.readme import readme
 from qkv.onnx.runtime import OnnxTransformer
 from qkv.text import SPECIAL_TOKENS

@@ -11,7 +11,14 @@ from qkv.config import TransformerConfig
 from qkv.onnx.graph import Graph
 from qkv.shapes.choices import APPROXIMATE
 
-__all__ = ["add_norm", "embedding", "feed_forward", "final_norm", "linear", "output_projection"]
+__all__ = [
+    "add_norm",
+    "embedding",
+    "feed_forward_add_norm",
+    "final_norm",
+    "linear",
+    "output_projection",
+]
 
 
 def linear(graph: Graph, name: str, x: str) -> str:
@@ -65,6 +72,17 @@ def feed_forward(graph: Graph, name: str, x: str, config: TransformerConfig) -> 
     else:
         graph.add("Gelu", activated, hidden, approximate=APPROXIMATE[config.activation])
     return linear(graph, f"{name}.w_2", activated)
+
+
+def feed_forward_add_norm(graph: Graph, name: str, x: str, config: TransformerConfig) -> str:
+    """Feed-forward of the layer of this name, in Add & Norm."""
+    return add_norm(
+        graph,
+        f"{name}.feed_forward_add_norm",
+        x,
+        lambda x: feed_forward(graph, f"{name}.feed_forward", x, config),
+        config,
+    )
 
 
 def embedding(graph: Graph, name: str, ids: str, config: TransformerConfig) -> str:
