@@ -34,8 +34,8 @@ export class LenientTokenizer extends Tokenizer {
     const known = letters(this.ids.keys());
     const foreign = ![...letters(unknown)].some((letter) => known.has(letter));
     const message = foreign
-      ? `this model reads ${this.language}, and not ${named}`
-      : `the model does not know ${named}`;
+      ? `This model reads ${this.language}, and not ${named}.`
+      : `The model does not know ${named}.`;
     throw new InputError(message, "unknown", { words });
   }
 

@@ -25,6 +25,11 @@ export class Tokenizer {
     this.ids = new Map(tokens.map((token, id) => [token, id]).slice(SPECIAL_TOKENS.length));
   }
 
+  /** Whether a word may be several tokens. */
+  get hasSubwords() {
+    return this.characters || Boolean(this.bpe);
+  }
+
   /** The tokens of a text, normalized first. */
   split(text) {
     if (this.characters) return [...normalizeCharacters(text)];

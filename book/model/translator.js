@@ -20,7 +20,7 @@ import { Transformer } from "./transformer.js";
  *   });
  *   state.encoderMaps["encoder.layers.1.self_attention"][0].row(5); // weights (S,) of head 0, query 5
  *   for (const { token, logProbs, sum, attentionMaps } of translator.greedy(state)) …
- *   for (const { token, probabilities, … } of translator.sample(state, { uniforms, temperature, topK, topP })) …
+ *   for (const { token, probabilities } of translator.sample(state, { uniforms, temperature: 2, topK: 5 })) …
  *   const { hypotheses, tree } = translator.beamSearch(state, { beamSize: 4 });
  *   translator.decode(hypotheses[0].tokens); // the text
  *
@@ -57,10 +57,11 @@ export class Translator {
    */
   encode(text) {
     const count = this.source.split(text).length;
-    if (!count) throw new InputError("there is no word to translate", "empty");
+    if (!count) throw new InputError("There is no word to translate.", "empty");
     const most = this.maxLength - 1;
+    const unit = this.source.hasSubwords ? "pieces of words" : "words";
     if (count > most)
-      throw new InputError(`the model reads at most ${most} tokens at once, and these are ${count}`, "long");
+      throw new InputError(`The model reads at most ${most} ${unit} at once, and these are ${count}.`, "long");
     return [...this.source.encode(text), EOS];
   }
 
