@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections.abc import Iterable
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
@@ -57,16 +58,30 @@ def model_scripts() -> dict[str, str]:
     return {f"{name}.js": text for name, text in scripts.items()} | {"load_model.js": loader}
 
 
-def write_scripts(app: Sphinx) -> None:
-    """Write all three, before any page: Sphinx puts the loader's checksum into its address."""
+def write(app: Sphinx, names: Iterable[str]) -> None:
+    """Write some of the scripts into a built HTML book; leave any other build alone."""
     if app.builder.format != "html":
         return
     folder = Path(app.outdir, "_static", "model")
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in model_scripts().items():
-        Path(folder, name).write_text(text, encoding="utf-8")
+    scripts = model_scripts()
+    for name in names:
+        Path(folder, name).write_text(scripts[name], encoding="utf-8")
+
+
+def write_loader(app: Sphinx) -> None:
+    """Before any page: Sphinx puts its checksum into its address."""
+    write(app, ["load_model.js"])
+
+
+def write_large(app: Sphinx, error: Exception | None) -> None:
+    """After slim_output, which would keep a rule of CSS for each word of the vocabulary."""
+    if not error:
+        write(app, ["engine.js", "parameters.js"])
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.connect("builder-inited", write_scripts)
+    app.connect("builder-inited", write_loader)
+    # After slim_output (400), before no_external_requests (900).
+    app.connect("build-finished", write_large, priority=500)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

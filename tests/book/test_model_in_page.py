@@ -35,7 +35,8 @@ def scripts():
 def test_the_build_writes_them_for_pages_alone(tmp_path, scripts):
     for format in ("html", "latex"):
         app = SimpleNamespace(builder=SimpleNamespace(format=format), outdir=tmp_path / format)
-        model_in_page.write_scripts(app)
+        model_in_page.write_loader(app)
+        model_in_page.write_large(app, None)
     assert not (tmp_path / "latex").exists()
     folder = tmp_path / "html" / "_static" / "model"
     assert {path.name: path.read_text("utf-8") for path in folder.iterdir()} == scripts
