@@ -23,14 +23,14 @@
     keepMaps(maps);
   }
 
-  function answer({ text, options, sampling }) {
+  function answer({ text, options, sampling, search }) {
     const ids = translator.encode(text);
     const start = () => translator.startDecoding(ids, options);
     const first = numbers.length;
     const { tokens, sum } = stepByStep(start());
     allAtOnce(start(), tokens);
     const count = numbers.slice(first).reduce((total, { length }) => total + length, 0);
-    const beam = translator.beamSearch(start(), { beamSize: 4 });
+    const beam = translator.beamSearch(start(), search);
     const sampled = [...translator.sample(start(), sampling)].map(({ token }) => token);
     return { ids, tokens, sum, count, beam, sampled, translation: translator.decode(tokens) };
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import sys
 from base64 import b64decode
 from collections.abc import Iterator
@@ -31,6 +32,14 @@ sys.path.append(str(Path(__file__).parents[2] / "book" / "extensions"))
 model_in_page = importlib.import_module("model_in_page")
 
 ASK = Path(__file__).with_suffix(".js").read_text("utf-8").rstrip().removesuffix(";")
+IN_PYTHON = {
+    "beamSize": "beam_size",
+    "lengthPenalty": "length_penalty",
+    "lengthFormula": "length_formula",
+    "earlyStopping": "early_stopping",
+    "topK": "top_k",
+    "topP": "top_p",
+}
 HTML = """<!doctype html><meta charset="utf-8"><title>model</title><link rel="icon" href="data:,">
 <script src="model/load_model.js" defer></script>"""
 
@@ -124,14 +133,17 @@ class NumPyRoom:
         return tokens, total
 
     def sample(self, ids: list[int], sampling: dict[str, Any]) -> list[int]:
-        names = {"topK": "top_k", "topP": "top_p"}
-        options = {names.get(name, name): value for name, value in sampling.items()}
+        options = {IN_PYTHON.get(name, name): value for name, value in sampling.items()}
         options["uniforms"] = np.array([options["uniforms"]])
         tokens, _ = self._search(qn.sample, ids, **options)
         return up_to_eos(tokens)
 
-    def beam(self, ids: list[int]) -> tuple[list[tuple[list[int], float]], list[Any]]:
-        """The four hypotheses, and what was looked at in each step: (sums, places, beams)."""
+    def beam(
+        self, ids: list[int], search: dict[str, Any]
+    ) -> tuple[list[tuple[list[int], float]], list[Any]]:
+        """All hypotheses, and what was looked at in each step: (sums, places, beams)."""
+        options = {IN_PYTHON[name]: value for name, value in search.items()}
+        options["n_best"] = search["beamSize"]
         looked_at: list[Any] = []
 
         class Recorder(beam_module.BeamScorer):
@@ -142,10 +154,11 @@ class NumPyRoom:
 
         original, beam_module.BeamScorer = beam_module.BeamScorer, Recorder
         try:
-            tokens, scores = self._search(qn.beam_search, ids, beam_size=4, n_best=4)
+            tokens, scores = self._search(qn.beam_search, ids, **options)
         finally:
             beam_module.BeamScorer = original
-        return [(up_to_eos(row), s) for row, s in zip(tokens, scores, strict=True)], looked_at
+        pairs = zip(tokens, scores, strict=True)
+        return [(up_to_eos(row), score) for row, score in pairs if score > -math.inf], looked_at
 
     def numbers(self, ids: list[int], tokens: list[int]) -> Any:
         """Log-probabilities and decoder maps step by step; logits and all maps at once; flat."""

@@ -9,7 +9,7 @@ import pytest
 
 import qkv.numpy as qn
 from qkv.pretrained import pretrained
-from qkv.text import SOS
+from qkv.text import EOS, SOS
 from tests.browser.conftest import LARGE, Watch
 from tests.browser.model_page import NumPyRoom, ask, served, write_page
 from tools.train_pretrained import held_back
@@ -34,6 +34,14 @@ OPTIONS = [
             "decoder.layers.0.self_attention": [1],
         }
     },
+]
+BEAM_4 = {"beamSize": 4}
+SEARCHES = [
+    {"beamSize": 1},
+    {"beamSize": 2, "lengthPenalty": 0},
+    {"beamSize": 3, "earlyStopping": True},
+    {"beamSize": 5, "lengthPenalty": 2, "earlyStopping": "never"},
+    {"beamSize": 4, "lengthPenalty": 0.6, "lengthFormula": "gnmt"},
 ]
 
 
@@ -62,12 +70,13 @@ def sentences(count):
     return [" ".join(pairs[n * len(pairs) // count].source) for n in range(count)]
 
 
-def asked_of(texts, options):
+def asked_of(texts, options, searches):
     rng = np.random.default_rng(18)
     return [
         {
             "text": text,
             "options": options[n % len(options)],
+            "search": searches[n % len(searches)],
             "sampling": {"uniforms": rng.random(16).tolist(), **SAMPLING[n % len(SAMPLING)]},
         }
         for n, text in enumerate(texts)
@@ -76,9 +85,9 @@ def asked_of(texts, options):
 
 @pytest.fixture(scope="module")
 def answered(page):
-    """500 sentences as they are, then 50 of them with heads or positions off, and the answers."""
+    """500 sentences, then 50 of them with heads or positions off and other searches; answered."""
     texts = sentences(500)
-    asked = asked_of(texts, [{}]) + asked_of(texts[::10], OPTIONS)
+    asked = asked_of(texts, [{}], [BEAM_4]) + asked_of(texts[::10], OPTIONS, SEARCHES)
     return list(zip(asked, ask(page, asked), strict=True))
 
 
@@ -112,21 +121,22 @@ def test_logits_and_the_weights_of_every_head_are_the_rooms(each, room):
 
 def test_beam_search_finds_the_same_hypotheses(each, room):
     for asked, answer in each():
-        hypotheses, _ = room.beam(answer["ids"])
+        hypotheses, _ = room.beam(answer["ids"], asked["search"])
         found = answer["beam"]["hypotheses"]
         scores = [score for _, score in hypotheses]
         assert [one["score"] for one in found] == pytest.approx(scores, abs=CLOSE)
-        if min(-np.diff(scores)) > TIE:
+        if min(-np.diff(scores), default=1) > TIE:
             assert [one["tokens"] for one in found] == [tokens for tokens, _ in hypotheses], asked
 
 
 def test_the_tree_of_beam_search_is_the_rooms(each, room):
     tied = 0
     for asked, answer in each():
-        _, looked_at = room.beam(answer["ids"])
+        _, looked_at = room.beam(answer["ids"], asked["search"])
         tree = answer["beam"]["tree"]
         V, before = len(room.translator.target.tokens), [0.0]
-        for step, (sums, places, beams) in zip(tree, looked_at, strict=True):
+        for length, (step, seen) in enumerate(zip(tree, looked_at, strict=True), 1):
+            sums, places, beams = seen
             if min(-np.diff(sums)) < TIE:
                 tied += 1
                 break
@@ -134,6 +144,10 @@ def test_the_tree_of_beam_search_is_the_rooms(each, room):
             assert [one["beam"] * V + one["token"] for one in step] == places, asked
             for one in step:
                 assert before[one["beam"]] + one["logProb"] == pytest.approx(one["sum"], abs=CLOSE)
+            for rank, one in enumerate(step):
+                ends = one["token"] == EOS or length == room.translator.max_len
+                finished = ends and rank < asked["search"]["beamSize"]
+                assert (one["fate"] == "finished") == finished
             kept = [one for one in step if one["fate"] == "kept"]
             assert [(one["beam"], one["token"]) for one in kept] == list(
                 zip(beams.parents, beams.tokens, strict=True)

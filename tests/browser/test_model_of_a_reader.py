@@ -56,15 +56,16 @@ def test_each_kind_of_model_computes_what_the_room_computes(page, case):
     translator = random_translator(case)
     room = NumPyRoom(translator)
     texts = ["w4 w9 w6 w7", "w12 w16", "w5 w5 w5 w8 w10 w11 w13"]
-    sampling = {"uniforms": np.linspace(0.05, 0.95, 11).tolist()}
-    asked = [{"text": text, "options": {}, "sampling": sampling} for text in texts]
+    search, sampling = {"beamSize": 4}, {"uniforms": np.linspace(0.05, 0.95, 11).tolist()}
+    common = {"options": {}, "sampling": sampling, "search": search}
+    asked = [{"text": text, **common} for text in texts]
     for answer in ask(page, asked, content_of(translator)):
         tokens, total = room.greedy(answer["ids"])
         assert answer["tokens"] == tokens
         assert answer["sum"] == pytest.approx(total, abs=CLOSE)
         expected = room.numbers(answer["ids"], tokens)
         np.testing.assert_allclose(answer["numbers"], expected, rtol=0, atol=CLOSE)
-        hypotheses, _ = room.beam(answer["ids"])
+        hypotheses, _ = room.beam(answer["ids"], search)
         assert [one["tokens"] for one in answer["beam"]["hypotheses"]] == [t for t, _ in hypotheses]
         assert answer["sampled"] == room.sample(answer["ids"], sampling)
 
@@ -75,7 +76,8 @@ def test_each_kind_of_vocabulary_reads_and_writes_alike(page, kind):
     texts = [*SOURCES, "  The cat,\tsat…\x07 ▁ on!", "unseen Ünïcödé “words”"]
     texts = [text for text in texts if len(translator.source.encode(text)) < translator.max_len]
     sampling = {"uniforms": [0.5] * translator.max_len}
-    asked = [{"text": text, "options": {}, "sampling": sampling} for text in texts]
+    common = {"options": {}, "sampling": sampling, "search": {"beamSize": 2}}
+    asked = [{"text": text, **common} for text in texts]
     for text, answer in zip(texts, ask(page, asked, content_of(translator)), strict=True):
         assert answer["ids"] == translator.source.encode(text, eos=True).tolist(), text
         assert answer["translation"] == translator.translate(text)
