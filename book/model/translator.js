@@ -41,6 +41,8 @@ export class Translator {
    * @throws {InputError} something is of another kind, does not fit, or is nothing that the page computes
    */
   constructor({ model, source, target, max_len }, parameters) {
+    if (![model, source, target].every((part) => part instanceof Object))
+      throw new InputError("This is no model: it must hold a configuration and two vocabularies.", "file");
     const config = checkConfig(model);
     this.model = new Transformer(config, parameterTree(readSafetensors(parameters), config));
     this.source = source.language ? new LenientTokenizer(source) : new Tokenizer(source);

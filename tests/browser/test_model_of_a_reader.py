@@ -138,6 +138,8 @@ def test_a_pasted_page_is_refused_at_once(page):
 
 
 CHANGES = {
+    "no configuration": (lambda content: content.pop("model"), "This is no model"),
+    "no vocabulary": (lambda content: content.update(source=None), "This is no model"),
     "causal": (lambda content: content["model"].update(causal=False), "causal must be true"),
     "alibi": (lambda content: content["model"].update(positions="alibi"), 'got "alibi"'),
     "size": (
