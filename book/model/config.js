@@ -1,0 +1,44 @@
+import { InputError } from "./input_error.js";
+
+// Configuration of a Transformer, as `TransformerConfig` writes it into a checkpoint.
+
+const CHOICES = {
+  activation: ["relu", "gelu", "gelu_tanh", "swiglu"],
+  norm: ["layer", "rms"],
+  norm_placement: ["post", "pre"],
+  positions: ["sinusoidal", "learned", "rotary", "none"],
+  layout: ["interleaved", "halves"],
+  tie: ["none", "target", "all"],
+  causal: [true],
+};
+const SIZES = ["vocab_size", "d_model", "n_heads", "d_ff", "n_layers", "max_len"];
+
+/**
+ * The configuration with its defaults filled in.
+ * @throws {InputError} a choice that the page does not compute, or a size that is none
+ */
+export function checkConfig(config) {
+  for (const [name, known] of Object.entries(CHOICES))
+    if (!known.includes(config[name]))
+      refuse(`${name} must be ${known.join(" or ")} for this page, got ${JSON.stringify(config[name])}.`);
+  for (const name of SIZES)
+    if (!(Number.isInteger(config[name]) && config[name] > 0))
+      refuse(`${name} must be a whole number above 0, got ${JSON.stringify(config[name])}.`);
+  const d_k = config.d_k ?? config.d_model / config.n_heads;
+  const n_kv_heads = config.n_kv_heads ?? config.n_heads;
+  if (![d_k, config.n_heads / n_kv_heads].every(Number.isInteger))
+    refuse("n_heads must divide d_model, and n_kv_heads must divide n_heads.");
+  return {
+    ...config,
+    target_vocab_size: config.target_vocab_size ?? config.vocab_size,
+    n_decoder_layers: config.n_decoder_layers ?? config.n_layers,
+    final_norm: config.final_norm ?? config.norm_placement === "pre",
+    d_k,
+    d_v: config.d_v ?? d_k,
+    n_kv_heads,
+  };
+}
+
+function refuse(message) {
+  throw new InputError(`The page cannot run this model: ${message}`, "file");
+}
