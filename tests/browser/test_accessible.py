@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from qkv.explore import Bars, Heatmap
 from qkv.explore.framework.widget_state import VIEW_MIME
-from tests.browser.axe import violations
+from tests.browser.axe import keep_one_of_each, violations
 from tests.browser.live import Reader, until
 from tests.browser.test_pages import PHONE, built_pages
 from tests.helpers.explorers import CHAPTERS, explorers_in_chapter, function_of
@@ -26,6 +26,7 @@ OPEN = "document.querySelectorAll('details').forEach((fold) => { fold.open = tru
 # Two frames: what watches sizes has answered.
 SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # The theme looks which blocks of code scroll when nothing has changed on the page for 300 ms.
+LOOKS_AGAIN = 400  # milliseconds
 UNREACHED = """[...document.querySelectorAll("article pre")]
   .filter((code) => code.scrollWidth > code.clientWidth && code.tabIndex < 0).length"""
 
@@ -48,22 +49,16 @@ def still(browser: Browser, book_url: str) -> Iterator[Page]:
 def everywhere(page: Page, sizes: Sequence[ViewportSize] = (WIDE, PHONE)) -> list[str]:
     """What axe says of one page in both themes, on a laptop and on a phone."""
     found = []
+    keep_one_of_each(page)  # before axe is asked: the theme answers a change, and is waited for
+    page.wait_for_timeout(LOOKS_AGAIN)
     for size, theme in itertools.product(sizes, ("light", "dark")):
         page.set_viewport_size(size)
         page.emulate_media(color_scheme=theme)
         page.evaluate(SETTLED)
         until(lambda: not page.evaluate(UNREACHED), "code that no key scrolls", page=page)
         assert page.locator("html").get_attribute("data-theme") == theme
-        found += [f"{size['width']} px, {theme}: {one}" for one in lasting_violations(page)]
+        found += [f"{size['width']} px, {theme}: {one}" for one in violations(page)]
     return found
-
-
-def lasting_violations(page: Page) -> list[str]:
-    """What axe finds and still finds a moment later, when the page has been laid out."""
-    if not violations(page):
-        return []
-    page.wait_for_timeout(1000)
-    return violations(page)
 
 
 @pytest.mark.parametrize("name", built_pages())

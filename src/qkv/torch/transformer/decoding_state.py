@@ -90,9 +90,8 @@ class DecodingState:
             (N, T, V) logits.
         """
         self._check("ids", ids)
-        return self._logits(
-            ids, attention_maps=attention_maps
-        ).clone()  # no tensor of inference mode
+        logits = self._logits(ids, attention_maps=attention_maps)
+        return logits.clone() if logits.is_inference() else logits  # what a caller may write to
 
     @torch.inference_mode()
     def reorder(self, indices: Sequence[int] | Tensor) -> None:
