@@ -17,7 +17,7 @@ FLOORS = [
     {"checkpoint", "hugging_face"},
     {"translator"},
     {"pretrained"},
-    {"plot", "counting", "onnx"},
+    {"plot", "counting", "onnx", "javascript"},
     {"trainer"},
     {"experiments"},
     {"explore", "exercises", "live"},

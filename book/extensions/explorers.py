@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.logging import getLogger
 
-from qkv.explore.framework.bundle import minify, plain_script, style_sheet
+from qkv.explore.framework.bundle import plain_script, style_sheet
 from qkv.explore.framework.widget_state import (
     STATE_MIME,
     VIEW_MIME,
@@ -26,6 +26,7 @@ from qkv.explore.framework.widget_state import (
     find_explorers,
     state_of_widget,
 )
+from qkv.javascript.bundle import minify
 
 ASSETS = Path(__file__).parents[1] / "assets"
 FILES = {

@@ -1,51 +1,25 @@
 """Write the scripts by which a page runs the trained translator with no server behind it.
 
 Under _static/model: load_model.js, which a page loads that asks the model something; the engine,
-which is book/model in one script; and the parameters with their vocabularies. The last two are
+which is qkv.javascript in one script; and the parameters with their vocabularies. The last two are
 large: load_model.js adds them to the page at the first touch. Sphinx writes their addresses into no
 page, so each gets its checksum here.
 """
 
 from __future__ import annotations
 
-import json
-from base64 import b64encode
 from collections.abc import Iterable
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 
-from qkv.bridge import to_bytes
-from qkv.explore.framework.bundle import as_plain_script, in_order_of_imports, minify
+from qkv.javascript.bundle import minify
+from qkv.javascript.scripts import engine_script, parameters_script
 from qkv.pretrained import pretrained
-from qkv.pretrained.lenient_tokenizer import LenientTokenizer
-from qkv.translator import Translator
 
-BOOK = Path(__file__).parents[1]
-ENGINE = BOOK / "model"
-LOADER = ENGINE / "page" / "load_model.js"
-
-
-def engine_script() -> str:
-    """The engine as a script, which puts what index.js exports into globalThis.qkvEngine."""
-    files = in_order_of_imports(ENGINE)
-    index = ENGINE / "index.js"
-    return as_plain_script("qkvEngine", [file for file in files if file != index] + [index])
-
-
-def parameters_script(translator: Translator) -> str:
-    """A script that puts a translator into globalThis.qkvParameters: safetensors in base64."""
-    content: dict[str, Any] = {"model": asdict(translator.model.config)}
-    content["max_len"] = translator.max_len
-    for side in ("source", "target"):
-        content[side] = json.loads(getattr(translator, side).to_bytes())
-    if isinstance(translator.source, LenientTokenizer):
-        content["source"]["language"] = translator.source.language
-    content["parameters"] = b64encode(to_bytes(translator.model)).decode()
-    return f"globalThis.qkvParameters = {json.dumps(content)};\n"
+LOADER = Path(__file__).parents[1] / "assets" / "load_model.js"
 
 
 def model_scripts() -> dict[str, str]:

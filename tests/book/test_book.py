@@ -43,7 +43,7 @@ def lay_out(folder: Path, *, text: str = "", style: str = "") -> Path:
         "format: jb-book\nroot: book/index\nchapters: [{file: book/more}, {file: chapters/tiny}]\n",
         encoding="utf-8",
     )
-    for name in ("extensions", "templates", "assets", "live", "model"):
+    for name in ("extensions", "templates", "assets", "live"):
         shutil.copytree(ROOT / "book" / name, folder / "book" / name)
     shutil.copy(ROOT / "book" / "references.bib", folder / "book")
     (folder / "node_modules").symlink_to(ROOT / "node_modules")

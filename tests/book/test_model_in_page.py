@@ -17,13 +17,14 @@ import numpy as np
 import pytest
 
 from qkv.bridge import from_bytes
-from qkv.explore.framework.bundle import in_order_of_imports, minify
+from qkv.javascript.bundle import in_order_of_imports, minify
+from qkv.javascript.scripts import ROOM
 from qkv.pretrained import pretrained
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "book" / "extensions"))
 model_in_page = importlib.import_module("model_in_page")
-MODULES = sorted((ROOT / "book" / "model").rglob("*.js"))
+MODULES = [*sorted(ROOM.glob("*.js")), ROOT / "book" / "assets" / "load_model.js"]
 LIMIT = 1_200_000  # bytes of all three, compressed
 
 
@@ -80,8 +81,8 @@ def test_a_module_is_short_and_asks_nobody(path):
 
 
 def test_every_module_is_in_the_engine_and_none_is_lost_on_the_way(scripts):
-    order = [path.stem for path in in_order_of_imports(model_in_page.ENGINE)]
-    assert sorted(order) == sorted(path.stem for path in model_in_page.ENGINE.glob("*.js"))
+    order = [path.stem for path in in_order_of_imports(ROOM)]
+    assert sorted(order) == sorted(path.stem for path in ROOM.glob("*.js"))
     for name in order:
         assert scripts["engine.js"].count(f"const {name}_js = (() => {{") == 1
     assert order.index("softmax") < order.index("scaled_dot_product") < order.index("multi_head")

@@ -20,6 +20,7 @@ import numpy as np
 from playwright.sync_api import Page
 
 import qkv.numpy as qn
+from qkv.javascript.scripts import parameters_script
 from qkv.live.content_security_policy import build_policy
 from qkv.text import EOS, PAD, SOS
 from qkv.translator import Translator
@@ -74,7 +75,7 @@ def served(folder: Path) -> Iterator[str]:
 
 def content_of(translator: Translator) -> dict[str, Any]:
     """What the script of its parameters holds."""
-    script: str = model_in_page.parameters_script(translator)
+    script = parameters_script(translator)
     content: dict[str, Any] = json.loads(script.partition("=")[2].rstrip(";\n"))
     return content
 

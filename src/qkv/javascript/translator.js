@@ -12,7 +12,7 @@ import { Transformer } from "./transformer.js";
 /*
  * Translator: a Transformer with its tokenizers, from text to text, in the page.
  *
- *   const translator = await qkvModel.load(); // page/load_model.js; not before the first touch
+ *   const translator = await qkvModel.load(); // not before the first touch
  *   const ids = translator.encode("The cat sat on the mat"); // throws an InputError that says why not
  *   const state = translator.startDecoding(ids, {
  *     switchedOff: { "decoder.layers.0.cross_attention": [1] }, // heads that write zeros; left out: none

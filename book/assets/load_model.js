@@ -1,5 +1,5 @@
 // Loads the trained translator into a page, at the first touch and not before: the engine, which is
-// book/model in one script, and its parameters in another. Scripts, because a page that was opened from
+// qkv.javascript in one script, and its parameters in another. Scripts, because a page that was opened from
 // a file may load neither modules nor data.
 (() => {
   const here = document.currentScript.src;
@@ -20,13 +20,13 @@
     return waiting.get(address);
   }
 
-  // What book/model/index.js exports, to open a model of the reader's own with.
+  // What qkv.javascript/index.js exports, to open a model of the reader's own with.
   async function loadEngine() {
     await addScript("{{ engine }}");
     return globalThis.qkvEngine;
   }
 
-  // The translator that comes with the book (book/model/translator.js says what it does).
+  // The translator that comes with the book (translator.js there says what it does).
   async function load() {
     const [engine] = await Promise.all([loadEngine(), addScript("{{ parameters }}")]);
     translator ??= engine.openPretrained(globalThis.qkvParameters);

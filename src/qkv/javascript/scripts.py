@@ -1,0 +1,35 @@
+"""The JavaScript room and a model's parameters as scripts, which any page may load."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from qkv.bridge import to_bytes
+from qkv.javascript.bundle import as_plain_script, in_order_of_imports
+from qkv.pretrained.lenient_tokenizer import LenientTokenizer
+from qkv.translator import Translator
+
+ROOM = Path(__file__).parent
+
+
+def engine_script() -> str:
+    """The engine as a script, which puts what index.js exports into globalThis.qkvEngine."""
+    files = in_order_of_imports(ROOM)
+    index = ROOM / "index.js"
+    return as_plain_script("qkvEngine", [file for file in files if file != index] + [index])
+
+
+def parameters_script(translator: Translator) -> str:
+    """A script that puts a translator into globalThis.qkvParameters: safetensors in base64."""
+    content: dict[str, Any] = {"model": asdict(translator.model.config)}
+    content["max_len"] = translator.max_len
+    for side in ("source", "target"):
+        content[side] = json.loads(getattr(translator, side).to_bytes())
+    if isinstance(translator.source, LenientTokenizer):
+        content["source"]["language"] = translator.source.language
+    content["parameters"] = b64encode(to_bytes(translator.model)).decode()
+    return f"globalThis.qkvParameters = {json.dumps(content)};\n"
