@@ -9,7 +9,6 @@ import sys
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -24,7 +23,7 @@ from qkv.javascript.scripts import parameters_script
 from qkv.live.content_security_policy import build_policy
 from qkv.text import EOS, PAD, SOS
 from qkv.translator import Translator
-from qkv.translator.head_changes import switched_off
+from qkv.translator.head_changes import switched_off, without_positions
 from tests.browser.conftest import QuietHandler
 
 # By its name, for `qkv.numpy.decoding.beam_search` is the function.
@@ -110,18 +109,13 @@ class NumPyRoom:
     def changed(self, options: dict[str, Any]) -> Iterator[None]:
         """While it is open, heads and positions are off as the page's options say."""
         parts = dict(self.model.named_modules())
-        inputs = [self.model.source_inputs, self.model.target_inputs]
-        kept = [part.config for part in inputs]
         with ExitStack() as stack:
             for name, heads in options.get("switchedOff", {}).items():
                 for head in heads:
                     stack.enter_context(switched_off(parts[name], head))
-            for part in inputs:
-                if options.get("positions") is False:
-                    part.config = replace(part.config, positions="none")
+            if options.get("positions") is False:
+                stack.enter_context(without_positions(self.model))
             yield
-        for part, config in zip(inputs, kept, strict=True):
-            part.config = config
 
     def _search(self, search: Any, ids: list[int], **options: Any) -> Any:
         state = self.model.start_decoding(np.array([ids]))
