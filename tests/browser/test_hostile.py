@@ -197,6 +197,7 @@ def test_planted_cookies_do_not_lock_the_reader_out(untouched: Scene) -> None:
     answer = page.goto(untouched.address("book/"))  # signed in as before
     assert answer is not None
     assert answer.status == 200, answer.text()
+    page.wait_for_url("**/index.html")  # to which that page leads on
     page.goto(f"{untouched.address(f'book/{CHAPTER}')}?token={untouched.server.token}")
     assert len(page.context.cookies()) > 120
     live = LivePage(page).start()

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from typing import Any
 
 import psutil
 import pytest
@@ -115,3 +116,19 @@ def test_what_is_printed_too_fast_is_left_out_in_the_book_s_own_words(server: Se
     assert "some of it is left out here" in output
     assert "IOPub" not in output
     assert "ServerApp" not in output
+
+
+def test_an_error_is_told_however_fast_its_cell_printed_before(server: Server) -> None:
+    """Jupyter leaves it out with all else, and a page cannot say why its cell has ended."""
+    line = server.socket(server.session("fails.ipynb")["kernel"]["id"])
+    number = send(
+        line, "for _ in range(99): print('x' * 2**16, flush=True)\nraise ValueError('why')"
+    )
+    told: list[Any] = []
+    while not told or told[-1]["content"].get("execution_state") != "idle":
+        message = json.loads(line.recv())
+        told += [message] if message["parent_header"].get("msg_id") == number else []
+    line.close()
+    printed = "".join(each["content"]["text"] for each in told if each["msg_type"] == "stream")
+    assert "some of it is left out here" in printed
+    assert "why" in [each["content"]["evalue"] for each in told if each["msg_type"] == "error"]

@@ -129,7 +129,8 @@ class NoDelayConnection(ZMQChannelsWebsocketConnection):
     """WebSocket with TCP_NODELAY: else a small answer waits 40 ms for a delayed acknowledgement.
 
     What a kernel prints faster than `iopub_data_rate_limit` is left out, as in Jupyter; a page that
-    cannot keep up would fill the server's memory. Jupyter's text names an option that is not here.
+    cannot keep up would fill the server's memory. Jupyter's text names an option that is not here,
+    and it leaves out errors too: a page could not say why its cell has ended.
     """
 
     def connect(self) -> asyncio.Future[None] | None:  # type: ignore[override]
@@ -148,3 +149,9 @@ class NoDelayConnection(ZMQChannelsWebsocketConnection):
 
     def write_stderr(self, error_message: str, parent_header: Any) -> None:
         super().write_stderr(OUTPUT_CUT, parent_header)  # type: ignore[no-untyped-call]
+
+    def _limit_rate(self, channel: str, msg: dict[str, Any], msg_list: list[bytes]) -> bool:
+        msg["header"] = self.get_part("header", msg["header"], msg_list)  # type: ignore[no-untyped-call]
+        if msg["header"]["msg_type"] == "error":
+            return False
+        return bool(super()._limit_rate(channel, msg, msg_list))  # type: ignore[no-untyped-call]
