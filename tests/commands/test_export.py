@@ -5,6 +5,7 @@ import re
 import sys
 from dataclasses import replace
 
+import numpy as np
 import onnx
 import pytest
 
@@ -57,7 +58,8 @@ def test_the_model_that_ships_is_exported_and_checked(run, tmp_path):
     status, out, err = run("pretrained", "--onnx", folder)
     assert (status, err) == (0, "")
     assert out.splitlines()[0] == (
-        f"opset 20, ONNX IR 9, qkv {qkv.__version__}, onnx {onnx.__version__}"
+        f"opset 20, ONNX IR 9, qkv {qkv.__version__}, onnx {onnx.__version__}, "
+        f"NumPy {np.__version__}"
     )
     assert "  in  source (B, S)\n" in out
     assert "  in  past_keys.0 (N, 2, length, 32)\n" in out

@@ -226,6 +226,21 @@ def test_a_graph_that_computes_something_else_is_not_written(fault, words, tmp_p
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("wrong", ["numpy", "torch"])
+def test_a_room_that_computes_something_else_is_named(wrong, words, tmp_path, monkeypatch):
+    build = comparison.build_model
+
+    def with_fault(config, parameters, room):
+        name = "decoder.layers.1.cross_attention.w_v.bias"
+        fault = np.float32(1e-2 if room == wrong else 0)
+        return build(config, parameters | {name: parameters[name] + fault}, room)
+
+    monkeypatch.setattr(comparison, "build_model", with_fault)
+    with pytest.raises(ValueError, match=rf"must be what the {wrong} room does, got a difference"):
+        export_onnx(words, tmp_path / "onnx")
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_model_too_large_for_one_file_is_refused_before_it_is_built(words, tmp_path, monkeypatch):
     monkeypatch.setattr(export, "MAX_BYTES", 1000)
     monkeypatch.setattr(export, "encoder_model", None)

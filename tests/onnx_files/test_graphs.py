@@ -90,6 +90,7 @@ def test_each_file_is_valid_and_says_its_versions(case):
         assert properties["opset"] == "20"
         assert properties["ONNX IR"] == str(model.ir_version) == "9"
         assert properties["onnx"] == onnx.__version__
+        assert properties["NumPy"] == np.__version__
         assert properties["qkv"] == model.producer_version
         assert properties["max_len"] == str(MAX_LEN)
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DTYPES", "IR_VERSION", "OPSET", "Graph", "import_onnx", "versions"]
 
-OPSET = 20  # the first with Gelu; runtimes since the end of 2023 know it
-IR_VERSION = 9  # of the file, the one that came with this opset
+OPSET = 20  # the first with Gelu; onnx since 1.15 and onnxruntime since 1.17 know it
+IR_VERSION = 9  # of the file; onnx 1.15 paired it with this opset
 DTYPES = {"int64": 7, "bool": 9, "float32": 1}  # as onnx.TensorProto counts them
 
 
@@ -131,6 +131,7 @@ def versions() -> dict[str, str]:
         "ONNX IR": str(IR_VERSION),
         "qkv": qkv.__version__,
         "onnx": import_onnx().__version__,
+        "NumPy": np.__version__,
     }
 
 
