@@ -117,14 +117,18 @@ def strip_front_end(model: JSON) -> JSON:
     return {**model, "state": state}
 
 
-def find_explorers(notebook: JSON) -> dict[str, str]:
-    """{title: id of the box that holds it} for every explorer that the notebook shows."""
+def find_explorers(notebook: JSON, kinds: Iterable[str] = (EXPLORER_ID,)) -> dict[str, str]:
+    """{title: id of the box that holds it} for every explorer that the notebook shows.
+
+    Args:
+        kinds: such as PLAYGROUND_ID, too.
+    """
     stored = notebook["metadata"].get("widgets", {}).get(STATE_MIME, {"state": {}})
     explorers = {}
     for root in [view["model_id"] for view in widget_views(notebook)]:
         for model_id in renumber(stored["state"], [root]):
             state = stored["state"][model_id]["state"]
-            if state.get("_anywidget_id") == EXPLORER_ID:
+            if state.get("_anywidget_id") in kinds:
                 explorers[state["title"]] = root
     return explorers
 
