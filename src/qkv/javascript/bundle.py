@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
+IMPORT = re.compile(r'^import (\{[^}]*\}) from "(\.{1,2}/[\w./]*?)(\w+)\.js";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?:function\*?|const|class) (\w+)", re.MULTILINE)
 DEFAULT = re.compile(r"^export default (.+);$", re.MULTILINE)
 BLOCK_COMMENT = re.compile(r"^\s*/\*.*?\*/$", re.MULTILINE | re.DOTALL)
@@ -17,7 +17,7 @@ def wrap_in_function(file: Path) -> str:
     """One file as a function of its own, so that two files may both have a `computeLayout`."""
     text = file.read_text(encoding="utf-8")
     exported = EXPORT.findall(text)
-    text = IMPORT.sub(r"const \1 = \2_js;", text)
+    text = IMPORT.sub(r"const \1 = \3_js;", text)
     text = re.sub(r"^export (?=function|const|class)", "", text, flags=re.MULTILINE)
     if DEFAULT.search(text):
         text = DEFAULT.sub(r"return \1;", text)
@@ -31,16 +31,21 @@ def bundle_files(files: Iterable[Path]) -> str:
     return "\n".join(map(wrap_in_function, files))
 
 
+def imported(file: Path) -> list[tuple[str, str]]:
+    """What a file imports: (the path up to the name, the name without .js)."""
+    return [(where, name) for _, where, name in IMPORT.findall(file.read_text(encoding="utf-8"))]
+
+
 def in_order_of_imports(folder: Path) -> list[Path]:
-    """The modules of a folder, each after those that it imports.
+    """The modules of a folder, each after those of the folder that it imports.
 
     Raises:
         CycleError: two import one another.
         FileNotFoundError: one that is imported is not there.
     """
+    files = sorted(folder.glob("*.js"))
     imports = {
-        file.stem: [name for _, name in IMPORT.findall(file.read_text(encoding="utf-8"))]
-        for file in sorted(folder.glob("*.js"))
+        file.stem: [name for where, name in imported(file) if where == "./"] for file in files
     }
     return [folder / f"{name}.js" for name in TopologicalSorter(imports).static_order()]
 
