@@ -35,5 +35,5 @@
   }
 
   let translator;
-  globalThis.qkvModel = { load, loadEngine };
+  globalThis.qkvModel = { load, loadEngine, bytes: {{ bytes }} }; // of both scripts
 })();

@@ -29,6 +29,9 @@ def model_scripts() -> dict[str, str]:
     for name, text in scripts.items():
         checksum = sha256(text.encode()).hexdigest()[:8]
         loader = loader.replace(f"{{{{ {name} }}}}", f"{name}.js?v={checksum}")
+    loader = loader.replace(
+        "{{ bytes }}", str(sum(len(text.encode()) for text in scripts.values()))
+    )
     return {f"{name}.js": text for name, text in scripts.items()} | {"load_model.js": loader}
 
 
@@ -56,6 +59,6 @@ def write_large(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", write_loader)
-    # After slim_output (400), before no_external_requests (900).
-    app.connect("build-finished", write_large, priority=500)
+    # After slim_output (600), before live_code (700) and no_external_requests (900).
+    app.connect("build-finished", write_large, priority=650)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

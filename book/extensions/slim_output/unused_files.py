@@ -1,4 +1,4 @@
-"""Delete the theme's files that no page of the book loads."""
+"""Delete the files that no page of the book loads: the theme's, and sources of scripts."""
 
 import shutil
 from pathlib import Path
@@ -11,6 +11,9 @@ UNUSED = [
     "_static/*/*.map",
     "_static/images/logo_*",
     "_static/*webpack-macros.html",
+    # Of book/assets: model_in_page.py and explorers.py write the scripts that pages load from these.
+    "_static/load_model.js",
+    "_static/static_widgets.*",
 ]
 
 

@@ -44,6 +44,12 @@ export function parameterShapes(config) {
   return shapes;
 }
 
+/** How many numbers a model of this configuration holds. */
+export function parameterCount(config) {
+  const sizes = Object.values(parameterShapes(config)).map((shape) => shape.reduce((a, b) => a * b));
+  return sizes.reduce((a, b) => a + b);
+}
+
 /**
  * The tree of parameters: tensors["encoder.norm.weight"] stands at tree.encoder.norm.weight.
  * @param {Map<string, {shape: number[], data: Float32Array}>} tensors as `readSafetensors` returns them

@@ -16,20 +16,30 @@ from qkv.translator import Translator
 ROOM = Path(__file__).parent
 
 
+def engine_files() -> list[Path]:
+    """The engine's files, in the order of their imports; the last is index.js, which exports it."""
+    index = ROOM / "index.js"
+    return [file for file in in_order_of_imports(ROOM) if file != index] + [index]
+
+
 def engine_script() -> str:
     """The engine as a script, which puts what index.js exports into globalThis.qkvEngine."""
-    files = in_order_of_imports(ROOM)
-    index = ROOM / "index.js"
-    return as_plain_script("qkvEngine", [file for file in files if file != index] + [index])
+    return as_plain_script("qkvEngine", engine_files())
 
 
-def parameters_script(translator: Translator) -> str:
-    """A script that puts a translator into globalThis.qkvParameters: safetensors in base64."""
+def checkpoint_content(translator: Translator) -> dict[str, Any]:
+    """What the page's `Translator` takes beside the parameters, for JSON."""
     content: dict[str, Any] = {"model": asdict(translator.model.config)}
     content["max_len"] = translator.max_len
     for side in ("source", "target"):
         content[side] = json.loads(getattr(translator, side).to_bytes())
     if isinstance(translator.source, LenientTokenizer):
         content["source"]["language"] = translator.source.language
+    return content
+
+
+def parameters_script(translator: Translator) -> str:
+    """A script that puts a translator into globalThis.qkvParameters: safetensors in base64."""
+    content = checkpoint_content(translator)
     content["parameters"] = b64encode(to_bytes(translator.model)).decode()
     return f"globalThis.qkvParameters = {json.dumps(content)};\n"

@@ -3,7 +3,7 @@ import { checkConfig } from "./config.js";
 import { greedy } from "./greedy.js";
 import { InputError } from "./input_error.js";
 import { LenientTokenizer } from "./lenient_tokenizer.js";
-import { parameterTree } from "./parameters.js";
+import { parameterCount, parameterTree } from "./parameters.js";
 import { readSafetensors } from "./safetensors.js";
 import { sample } from "./sampling.js";
 import { EOS, SOS, Tokenizer } from "./tokenizer.js";
@@ -90,6 +90,10 @@ export class Translator {
   /** Beam search: options and result as `beamSearch` has them. */
   beamSearch(state, options) {
     return beamSearch(state, { ...this.limits, ...options });
+  }
+
+  get parameterCount() {
+    return parameterCount(this.model.config);
   }
 
   get limits() {

@@ -11,15 +11,8 @@ STATIC = Path(__file__).parent / "static"
 FILES = (
     *("elements", "number_format", "frames", "mark_selection", "heatmap_layout", "heatmap"),
     *("bars", "lines", "label_placement", "scatter_layout", "scatter_marks", "scatter", "tree"),
-    *(
-        "diagram_layout",
-        "diagram",
-        "table",
-        "kernel_inputs",
-        "jupyter_controls",
-        "korean",
-        "explorer",
-    ),
+    *("diagram_layout", "diagram", "table", "panels", "native_controls"),
+    *("kernel_inputs", "jupyter_controls", "korean", "explorer"),
 )
 
 
@@ -41,3 +34,8 @@ def plain_script() -> str:
 def style_sheet() -> str:
     """The explorer's CSS, for JupyterLab and the book alike."""
     return (STATIC / "explorer.css").read_text(encoding="utf-8")
+
+
+def native_controls_style() -> str:
+    """The CSS of the controls that stand where no widget of Jupyter's does."""
+    return (STATIC / "native_controls.css").read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ STATE_MIME = "application/vnd.jupyter.widget-state+json"
 VIEW_MIME = "application/vnd.jupyter.widget-view+json"
 REFERENCE = re.compile(r'"IPY_MODEL_([^"]+)"')
 EXPLORER_ID = "qkv.explore.framework.explorer.Explorer"
+PLAYGROUND_ID = "qkv.explore.playground.widget.Playground"
 # The book loads the drawing module once for all pages. In JupyterLab a stored explorer has no
 # module to draw with until its cell has run, so it says so.
 PLACEHOLDER_MODULE = (

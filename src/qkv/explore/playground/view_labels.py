@@ -40,7 +40,6 @@ LABELS = {
     "weights": "Cross-attention: how much it takes of each word",
     "others": "{count} others",
     # Search.
-    "written": "translation",
     "chosen": "chosen",
     "step shown": "step {step} of {count}: {text} ({share})",
     "probability": "Probability of the next word",

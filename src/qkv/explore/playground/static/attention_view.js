@@ -32,7 +32,7 @@ function crossWeights({ attentionMaps }, head, config) {
   return heads[0].map((_, s) => heads.reduce((sum, weights) => sum + weights[s], 0) / heads.length);
 }
 
-export function attentionPanels({ source, steps }, { word, head }, { model: { config } }, labels) {
+export function attentionPanels({ source, steps, translation }, { word, head }, { model: { config } }, labels) {
   const words = written(steps);
   const at = within(word, words);
   const first = Math.max(0, Math.min(at - MOST_ROWS / 2, words.length - MOST_ROWS));
@@ -47,6 +47,7 @@ export function attentionPanels({ source, steps }, { word, head }, { model: { co
   if (rows.length < words.length) shown.push(formatText(labels["rows shown"], parts));
   const weights = crossWeights(words[at], head, config); // (S,)
   return [
+    textPanel("translation", translation),
     tablePanel("looks at", ["number", "translation", "most of", "weight"].map((name) => labels[name]), rows),
     textPanel("shown", shown.join("; ")),
     sharesPanel("weights", ...fewBars(weights, source, labels)),

@@ -12,7 +12,7 @@ export function beamPanels(outcome, { target }, labels) {
   const written = [translation];
   if (steps < tree.length) written.push(formatText(labels["tree cut"], { steps, count: tree.length }));
   return [
-    textPanel("written", written.join(" · ")),
+    textPanel("translation", written.join(" · ")),
     hypothesesPanel(outcome, target, labels),
     treePanel(nodes, target.tokens, best[0].read),
   ];

@@ -24,7 +24,7 @@ export function searchPanels(outcome, settings, translator, labels) {
   if (outcome.hypotheses) return beamPanels(outcome, translator, labels);
   const at = within(settings.word, outcome.steps);
   return [
-    textPanel("written", outcome.translation),
+    textPanel("translation", outcome.translation),
     ...distributionPanels(outcome, at, translator, labels),
     ...cachePanels(outcome, at, translator, labels),
   ];

@@ -1,0 +1,56 @@
+import { button } from "./sentence_form.js";
+import { formatText } from "./format_text.js";
+import { html } from "../../framework/static/elements.js";
+import { nativeInput } from "../../framework/static/native_controls.js";
+
+// A model of the reader's own: files are chosen, opened in the page, and go nowhere else.
+
+async function readFiles(files) {
+  return Promise.all([...files].map(async (file) => ({ name: file.name, bytes: await file.arrayBuffer() })));
+}
+
+/** A model in one line: its sizes and parameters. */
+export function describe(translator, labels) {
+  const { config } = translator.model;
+  const layers = config.n_layers === config.n_decoder_layers
+    ? config.n_layers : `${config.n_layers} + ${config.n_decoder_layers}`;
+  const parameters = translator.parameterCount.toLocaleString("en");
+  return formatText(labels["model sizes"], { ...config, layers, parameters });
+}
+
+/**
+ * @param {object} labels words, from Python
+ * @param {(files: {name: string, bytes: ArrayBuffer}[]) => Promise<object>} open to a translator; it throws
+ *   what is wrong with the files
+ * @param {() => Promise<void>} back to the book's model
+ * @returns {Element}
+ */
+export function modelChoice(labels, open, back) {
+  const input = nativeInput("input", { type: "file", multiple: true });
+  const line = html("p", { className: "qkv-status", role: "status" });
+  const backButton = button(labels["book's model"], async () => {
+    await back();
+    backButton.hidden = true;
+    line.textContent = labels["book's model in use"];
+    input.focus();
+  });
+  backButton.hidden = true;
+
+  async function openChosen() {
+    const name = [...input.files].map((file) => file.name).join(", ");
+    try {
+      const translator = await open(await readFiles(input.files));
+      line.textContent = formatText(labels["own model in use"], { name, sizes: describe(translator, labels) });
+      backButton.hidden = false;
+    } catch (error) {
+      line.textContent = formatText(labels["own model refused"], { name, error: error.message });
+    }
+    input.value = ""; // the same files may be chosen again
+  }
+
+  input.addEventListener("change", () => input.files.length && openChosen());
+  const label = html("label", { htmlFor: input.id, textContent: labels["own files"] });
+  const hint = html("p", { className: "qkv-own-hint", textContent: labels["own model hint"] });
+  return html("details", { className: "qkv-own-model" },
+    html("summary", { textContent: labels["own model"] }), hint, label, input, line, backButton);
+}

@@ -1,0 +1,211 @@
+"""A playground on a page of its own: typing, suggestions, what fails, by keyboard, on a phone."""
+
+import pytest
+
+from qkv.explore.playground import playground
+from qkv.pretrained import pretrained
+from tests.browser.axe import violations
+from tests.browser.playground_page import write_playground
+
+START = "The cat sat on the mat"
+KOREAN = "고양이가 매트 위에 앉았다"
+STILL = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
+PHONE = {"viewport": {"width": 375, "height": 800}, "reduced_motion": "reduce", "has_touch": True}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("playground")
+    write_playground(folder, playground(title="Any sentence", hint="Type.", start=START))
+    return folder
+
+
+class Box:
+    """The playground on a page, as a reader meets it."""
+
+    def __init__(self, page):
+        self.page = page
+        self.root = page.locator(".qkv-playground")
+        self.field = page.get_by_role("combobox")
+        self.options = page.get_by_role("option")
+        self.status = page.locator(".qkv-said [role=status]")
+        self.said = page.locator(".qkv-announcement")
+        self.own = page.locator(".qkv-own-model")
+
+    def translate(self, text):
+        self.field.fill(text)
+        self.field.press("Enter")
+
+    def wait_for(self, text):
+        self.page.wait_for_function(
+            "(text) => document.querySelector('.qkv-playground').textContent.includes(text)",
+            arg=text,
+        )
+
+
+@pytest.fixture
+def opened(browser, folder):
+    """Opens the page; nothing may go wrong on it unseen."""
+    contexts, problems = [], []
+
+    def open_page(prepare=lambda page: None, **options):
+        context = browser.new_context(**STILL | options)
+        contexts.append(context)
+        page = context.new_page()
+        page.asked = []
+        page.on("request", lambda request: page.asked.append(request.url.rpartition("/")[2]))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        prepare(page)
+        page.goto((folder / "page.html").as_uri())
+        page.wait_for_selector(".qkv-playground")
+        return Box(page)
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+def large(page):
+    return [a for a in page.asked if a.startswith(("engine.js", "parameters.js"))]
+
+
+def test_the_model_comes_at_the_first_touch_and_not_before(opened):
+    box = opened()
+    assert "MB at most" in box.root.locator(".qkv-loads").text_content()
+    assert large(box.page) == []
+    box.field.focus()
+    box.wait_for("The model is here.")
+    assert len(large(box.page)) == 2
+    assert box.root.locator(".qkv-loads").is_hidden()
+    box.field.press("Enter")
+    box.wait_for(f"Translation: {KOREAN}")
+    assert len(large(box.page)) == 2
+
+
+def test_any_sentence_is_translated_and_refused_ones_leave_the_page_going(opened):
+    box = opened()
+    box.translate("The teacher will meet the doctor")
+    box.wait_for("Translation: 선생님이 의사를 만날 것이다")
+    assert box.said.locator("[lang=ko]").count() == 1
+    for text, message in (
+        ("", "There is no word to translate."),
+        ("The grzbl sat", "The model does not know 'grzbl'"),
+        ("고양이가 앉았다", "This model reads English"),
+        ("the cat " * 2000, "The model reads at most 15 words at once"),
+        ("<img src=x onerror=alert(1)>", "The model does not know"),
+    ):
+        box.translate(text)
+        box.wait_for(message)
+        assert box.field.input_value() == text
+    box.translate(START)
+    box.wait_for(f"Translation: {KOREAN}")
+    assert box.status.text_content() == ""
+
+
+def test_a_word_that_is_not_known_is_mended_by_a_button(opened):
+    box = opened()
+    box.translate("The cat sat on the HATT")
+    box.page.get_by_role("button", name="hat for hatt").click()
+    assert box.field.input_value() == "The cat sat on the hat"
+    box.wait_for(f"Translation: {pretrained().translate('The cat sat on the hat')}")
+
+
+def test_an_example_is_pressed(opened):
+    box = opened()
+    box.page.get_by_role("button", name="The teacher will meet the doctor").click()
+    assert box.field.input_value() == "The teacher will meet the doctor"
+    box.wait_for("Translation: 선생님이 의사를 만날 것이다")
+
+
+def test_after_a_failed_load_the_next_try_works(opened, folder):
+    gone = folder / "model" / "parameters.js"
+    away = gone.rename(folder / "away.js")
+    try:
+        box = opened()
+        box.field.press("Enter")
+        box.wait_for("The model could not be loaded (parameters.js could not be loaded).")
+    finally:
+        away.rename(gone)
+    box.field.press("Enter")
+    box.wait_for(f"Translation: {KOREAN}")
+
+
+GROWING = """() => {
+  window.seen = new Set();
+  const look = () => window.seen.add(
+    document.querySelector("[data-panel=translation] .qkv-text-value")?.textContent);
+  new MutationObserver(look).observe(document, { subtree: true, childList: true });
+}"""
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_the_translation_grows_word_by_word_or_stands_at_once(opened, motion):
+    box = opened(reduced_motion=motion)
+    box.page.evaluate(GROWING)
+    box.translate(START)
+    box.wait_for(f"Translation: {KOREAN}")
+    seen = set(box.page.evaluate("[...window.seen]")) - {None, ""}
+    words = KOREAN.split()
+    prefixes = {" ".join(words[:n]) for n in range(1, len(words) + 1)}
+    assert seen == (prefixes if motion == "no-preference" else {KOREAN})
+
+
+def test_a_new_sentence_ends_the_one_before_it(opened):
+    box = opened(reduced_motion="no-preference")
+    text = "The student likes the sea because it is wide"
+    box.translate(text)
+    first = pretrained().translate(text).split()[0]
+    box.page.locator(f"[data-panel=translation]:has-text('{first}')").wait_for()
+    box.translate(START)
+    box.wait_for(f"Translation: {KOREAN}")
+    box.page.wait_for_timeout(1000)
+    assert box.said.text_content() == f"Translation: {KOREAN}"
+
+
+def test_pasted_line_breaks_part_words(opened):
+    box = opened()
+    box.field.fill("")
+    box.field.evaluate(
+        """(field) => {
+          field.focus();
+          const data = new DataTransfer();
+          data.setData("text", "The cat\\r\\nsat on\\nthe mat");
+          const init = { clipboardData: data, bubbles: true, cancelable: true };
+          field.dispatchEvent(new ClipboardEvent("paste", init));
+        }"""
+    )
+    assert box.field.input_value() == START
+    box.field.press("Enter")
+    box.wait_for(f"Translation: {KOREAN}")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("device", [STILL, PHONE], ids=["desk", "phone"])
+def test_no_rule_of_axe_is_broken_and_nothing_is_wider_than_the_page(opened, theme, device):
+    box = opened(**device)
+    box.page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+    box.own.locator("summary").click()
+    box.translate("The cat sat on the hatt")
+    box.wait_for("does not know")
+    assert violations(box.page) == []
+    box.translate(START)
+    box.wait_for(f"Translation: {KOREAN}")
+    box.field.press("ArrowDown")
+    assert violations(box.page) == []
+    width = box.page.evaluate("document.documentElement.scrollWidth")
+    assert width == device["viewport"]["width"]
+
+
+SMALL = """(root) => [...root.querySelectorAll(
+  "button, summary, [role=option], [role=combobox], label:has(input), .qkv-slider input")]
+  .filter((e) => e.checkVisibility()).map((e) => [e.textContent, e.getBoundingClientRect()])
+  .filter(([, { width, height }]) => Math.min(width, height) < 44)"""
+
+
+def test_a_finger_hits_what_it_means(opened):
+    box = opened(**PHONE)
+    box.own.locator("summary").click()
+    box.translate(START)
+    box.wait_for(f"Translation: {KOREAN}")
+    assert box.root.evaluate(SMALL) == []
