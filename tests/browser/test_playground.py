@@ -1,8 +1,11 @@
 """A playground on a page of its own: typing, suggestions, what fails, by keyboard, on a phone."""
 
+from base64 import b64encode
+
 import pytest
 
 from qkv.explore.playground import playground
+from qkv.explore.playground.bundle import es_module
 from qkv.pretrained import pretrained
 from tests.browser.axe import violations
 from tests.browser.playground_page import write_playground
@@ -209,3 +212,170 @@ def test_a_finger_hits_what_it_means(opened):
     box.translate(START)
     box.wait_for(f"Translation: {KOREAN}")
     assert box.root.evaluate(SMALL) == []
+
+
+# Words in place of those that the model suggests.
+SUGGEST = r"""() => qkvModel.load().then((translator) => {
+  const words = ["The", "cat", "sat", "on", "the", "mat", "cap"];
+  translator.suggest = (text) => {
+    const begun = text.match(/\S*$/)[0];
+    return words.filter((word) => word.startsWith(begun) && word !== begun)
+      .map((word) => ({ word, completes: begun !== "" }));
+  };
+})"""
+ACTIVE = """(field) => {
+  const { ariaExpanded } = field;
+  const id = field.getAttribute("aria-activedescendant");
+  const option = id && document.getElementById(id);
+  return [ariaExpanded === "true", option ? option.textContent : null,
+    [...document.querySelectorAll("[aria-selected=true]")].map((e) => e.textContent)];
+}"""
+
+
+def with_words(opened, **options):
+    box = opened(**options)
+    box.page.evaluate(SUGGEST)
+    box.field.focus()
+    box.wait_for("The model is here.")
+    return box
+
+
+def test_words_are_chosen_by_keyboard(opened):
+    box = with_words(opened)
+    field, press = box.field, box.page.keyboard.press
+    assert field.get_attribute("aria-autocomplete") == "list"
+    list_id = field.get_attribute("aria-controls")
+    assert box.page.locator(f"#{list_id}").get_attribute("role") == "listbox"
+    field.fill("")
+    assert field.evaluate(ACTIVE) == [True, None, []]
+    box.page.keyboard.type("c")
+    assert box.options.all_text_contents() == ["cat", "cap"]
+    for key, word in (
+        *(("ArrowDown", "cat"), ("ArrowDown", "cap"), ("ArrowDown", "cat"), ("ArrowUp", "cap")),
+        *(("ArrowLeft", None), ("ArrowUp", "cap"), ("Home", None), ("ArrowDown", "cat")),
+    ):
+        press(key)
+        assert field.evaluate(ACTIVE) == [True, word, [word] * (word is not None)], key
+    press("Enter")
+    assert field.input_value() == "cat "
+    assert field.evaluate(ACTIVE) == [True, None, []], "and the next words"
+    press("Escape")
+    assert field.evaluate(ACTIVE) == [False, None, []]
+    assert field.input_value() == "cat "
+    press("ArrowUp")
+    assert field.evaluate(ACTIVE)[1] == "cap", "the last"
+    press("Tab")
+    assert field.evaluate(ACTIVE) == [False, None, []]
+    assert field.input_value() == "cat "
+    assert box.page.evaluate("document.activeElement.textContent") == "Translate"
+    press("Enter")
+    box.page.locator("[data-panel]").first.wait_for()
+
+
+def test_words_are_chosen_by_a_finger(opened):
+    box = with_words(opened, **PHONE)
+    box.field.fill("")
+    for word in START.split():
+        box.options.get_by_text(word, exact=True).tap()
+    assert box.field.input_value() == f"{START} "
+    assert box.field.evaluate("(field) => field === document.activeElement")
+    assert violations(box.page) == []
+    assert box.root.evaluate(SMALL) == []
+    box.page.get_by_role("button", name="Translate").tap()
+    box.wait_for(f"Translation: {KOREAN}")
+
+
+def test_a_control_keeps_the_focus_while_it_recomputes(opened):
+    box = opened()
+    box.translate(START)
+    box.wait_for(f"Translation: {KOREAN}")
+    box.page.get_by_role("radio", name="heads").check()
+    switch = box.page.locator(".qkv-switches input").first
+    switch.focus()
+    box.page.keyboard.press("Space")
+    box.page.locator(".qkv-off:visible").wait_for()
+    assert switch.evaluate("(e) => e === document.activeElement && !e.checked")
+    assert box.page.locator(".qkv-off").text_content().startswith("Switched off: ")
+    assert violations(box.page) == []
+    box.page.get_by_role("button", name="Switch all on").click()
+    box.page.locator(".qkv-off:visible").wait_for(state="detached")
+    assert switch.is_checked()
+
+
+# A stand-in for what opens files: one file is a model, the other none.
+OPEN_FILES = """() => qkvModel.loadEngine().then((engine) => {
+  engine.openFiles = async ([{ name }]) => {
+    if (name === "model.safetensors") return qkvModel.load();
+    throw new engine.InputError("This is no model.", "file");
+  };
+})"""
+
+
+def test_a_model_of_ones_own_is_used_and_a_wrong_file_changes_nothing(opened):
+    box = opened()
+    box.translate(START)
+    box.wait_for(f"Translation: {KOREAN}")
+    box.page.evaluate(OPEN_FILES)
+    box.own.locator("summary").click()
+    files, said = box.own.locator("input"), box.own.locator("[role=status]")
+    back = box.page.get_by_role("button", name="Back to the book's model")
+    wrong = {"name": "cat.png", "mimeType": "image/png", "buffer": b"cat"}
+    files.set_input_files(wrong)
+    box.wait_for("cat.png: This is no model. The model in use stays.")
+    assert box.root.locator("[data-panel=translation]").count() == 1
+    assert back.is_hidden()
+    files.set_input_files(wrong | {"name": "model.safetensors"})
+    config = pretrained().model.config
+    box.wait_for(f"model.safetensors. d_model {config.d_model}, {config.n_heads} heads")
+    assert box.root.locator("[data-panel]").count() == 0, "what the other model said is gone"
+    assert box.page.get_by_role("button", name="The teacher").count() == 0
+    box.field.press("Enter")
+    box.wait_for(f"Translation: {KOREAN}")
+    back.click()
+    assert said.text_content() == "In use: the book's model."
+    assert back.is_hidden()
+    assert files.evaluate("(e) => e === document.activeElement")
+    assert box.page.get_by_role("button", name="The teacher").count() == 1
+
+
+# The box in a notebook: the widget's own module, and a kernel that answers through `ask`.
+MOUNT = """async ([state, source]) => {
+  const bytes = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+  const { default: widget } = await import(address);
+  const heard = new Set();
+  const model = {
+    get: (key) => state[key], set() {}, save_changes() {},
+    on: (event, act) => event === "msg:custom" && heard.add(act),
+    off: (event, act) => heard.delete(act),
+    send: async (message) => {
+      for (const [content, buffers] of await ask(message)) {
+        const views = buffers.map((text) => new DataView(bytes(text).buffer));
+        for (const act of heard) act(content, views);
+      }
+    },
+  };
+  widget.render({ model, el: document.querySelector("#here") });
+}"""
+
+
+def test_in_a_notebook_the_kernel_sends_the_model(browser):
+    widget = playground(title="Any sentence", hint="Type.", start=START).explorer
+
+    def ask(message):
+        answers = []
+        widget.send = lambda content, buffers=(): answers.append((content, buffers))
+        widget._answer(widget, message, [])
+        return [(content, [b64encode(b).decode() for b in bs]) for content, bs in answers]
+
+    page = browser.new_page(**STILL)
+    page.expose_function("ask", ask)
+    page.set_content(f"<style>{widget._css}</style><div class=qkv-explore id=here></div>")
+    state = {key: getattr(widget, key) for key in ("title", "labels", "view", "start", "examples")}
+    page.evaluate(MOUNT, [state, es_module()])
+    box = Box(page)
+    assert "kernel sends" in box.root.locator(".qkv-loads").text_content()
+    box.field.press("Enter")
+    box.wait_for(f"Translation: {KOREAN}")
+    assert box.page.locator(".qkv-explore").get_attribute("aria-label") == "Any sentence"
+    page.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 DEFAULT_LABELS = {
     # The sentence.
     "field": "An English sentence",
+    "own field": "A sentence, in the language that your model reads",
     "suggestions": "Words that can stand here",
     "translate": "Translate",
     "examples": "Try",

@@ -5,10 +5,6 @@ import { nativeInput } from "../../framework/static/native_controls.js";
 
 // A model of the reader's own: files are chosen, opened in the page, and go nowhere else.
 
-async function readFiles(files) {
-  return Promise.all([...files].map(async (file) => ({ name: file.name, bytes: await file.arrayBuffer() })));
-}
-
 /** A model in one line: its sizes and parameters. */
 export function describe(translator, labels) {
   const { config } = translator.model;
@@ -20,26 +16,31 @@ export function describe(translator, labels) {
 
 /**
  * @param {object} labels words, from Python
- * @param {(files: {name: string, bytes: ArrayBuffer}[]) => Promise<object>} open to a translator; it throws
- *   what is wrong with the files
+ * @param {(files: File[]) => Promise<object>} open to a translator; it throws what is wrong with the files
  * @param {() => Promise<void>} back to the book's model
  * @returns {Element}
  */
 export function modelChoice(labels, open, back) {
   const input = nativeInput("input", { type: "file", multiple: true });
   const line = html("p", { className: "qkv-status", role: "status" });
-  const backButton = button(labels["book's model"], async () => {
-    await back();
-    backButton.hidden = true;
-    line.textContent = labels["book's model in use"];
-    input.focus();
-  });
+  const backButton = button(labels["book's model"], goBack);
   backButton.hidden = true;
+
+  async function goBack() {
+    try {
+      await back();
+      line.textContent = labels["book's model in use"];
+      input.focus(); // the button goes away
+      backButton.hidden = true;
+    } catch (error) {
+      line.textContent = formatText(labels["load failed"], { error: error.message });
+    }
+  }
 
   async function openChosen() {
     const name = [...input.files].map((file) => file.name).join(", ");
     try {
-      const translator = await open(await readFiles(input.files));
+      const translator = await open([...input.files]);
       line.textContent = formatText(labels["own model in use"], { name, sizes: describe(translator, labels) });
       backButton.hidden = false;
     } catch (error) {

@@ -33,9 +33,13 @@ function render({ model, el, engine }) {
   });
   const grid = panelGrid(labels);
   const announcement = html("output", { className: "qkv-announcement", ariaLive: "polite" });
-  const own = modelChoice(labels, openOwn, async () => use(await source.loadEngine(), await source.load()));
+  const own = modelChoice(labels, openOwn, async () => {
+    use(await source.loadEngine(), await source.load());
+    form.showOwn(false);
+  });
   const root = html("div", { className: "qkv-playground" },
     form.element, loads, status.element, controls.element, off.element, grid.element, announcement, own);
+  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take the keys of all that is in it
 
   function draw() {
     const { outcome, settings, translator } = session;
@@ -77,6 +81,7 @@ function render({ model, el, engine }) {
     const ownEngine = await source.loadEngine();
     const translator = await ownEngine.openFiles(files);
     use(ownEngine, translator);
+    form.showOwn(true);
     return translator;
   }
 
