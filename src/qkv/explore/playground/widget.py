@@ -14,6 +14,7 @@ from qkv.explore.framework.explorer import DEFAULT_LABELS as PANEL_LABELS
 from qkv.explore.framework.explorer import ExplorerBox
 from qkv.explore.playground.bundle import es_module, whole_style_sheet
 from qkv.explore.playground.labels import DEFAULT_LABELS
+from qkv.explore.playground.view_labels import LABELS as VIEW_LABELS
 from qkv.javascript.scripts import checkpoint_content
 from qkv.pretrained import pretrained
 
@@ -79,7 +80,7 @@ def playground(
         raise ValueError(f"playground: view must be one of {VIEWS}, got {view!r}: name one of them")
     widget = Playground(
         title=title,
-        labels={**PANEL_LABELS, **DEFAULT_LABELS, **(labels or {})},
+        labels={**PANEL_LABELS, **VIEW_LABELS, **DEFAULT_LABELS, **(labels or {})},
         view=view,
         start=start,
         examples=list(examples),

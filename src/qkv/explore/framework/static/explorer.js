@@ -4,7 +4,7 @@ import { kernelInputs } from "./kernel_inputs.js";
 import { holdsKorean, markKorean } from "./korean.js";
 import { checkbox, choice, nativeInput, slider } from "./native_controls.js";
 import { createPanels } from "./panels.js";
-import { formatNumber } from "./number_format.js";
+import { formatCount, formatNumber } from "./number_format.js";
 import { html, setAttributes } from "./elements.js";
 
 // The switch "d_k follows d_model / heads": its leaders move d_k; a hand on d_k lets go.
@@ -107,7 +107,7 @@ function render({ model, el }) {
 }
 
 // `render` is what anywidget asks for. The rest is for the other widgets of a page of the book.
-const shared = { checkbox, choice, createPanels, formatNumber, html, labelGroup, markKorean, nativeInput,
-  setAttributes, slider };
+const shared = { checkbox, choice, createPanels, formatCount, formatNumber, html, labelGroup, markKorean,
+  nativeInput, setAttributes, slider };
 
 export default { render, ...shared };

@@ -1,11 +1,20 @@
-// A stand-in.
+import { attentionPanels } from "./attention_view.js";
+import { headsPanels } from "./heads_view.js";
+import { searchPanels } from "./search_view.js";
+import { mendSettings } from "./settings.js";
+
+// The panels of the view that is shown, as the explorers draw them.
+
+const PANELS = { attention: attentionPanels, search: searchPanels, heads: headsPanels };
+
+/**
+ * @param {Outcome} outcome with one step or more
+ * @param {object} settings
+ * @param {Translator} translator
+ * @param {Object<string, string>} labels words for the reader
+ * @returns {object[]} as `panelsAt` of the explorers returns them
+ */
 export function panelsOf(outcome, settings, translator, labels) {
-  const step = outcome.steps[Math.min(settings.word, outcome.steps.length - 1)];
-  const maps = step.attentionMaps["decoder.layers.0.cross_attention"];
-  const values = Float32Array
-    .from(outcome.source, (_, i) => (maps[0].row(0)[i] + maps[1].row(0)[i]) / 2);
-  return [
-    { name: "translation", kind: "text", text: outcome.translation },
-    { name: "attention", kind: "bars", labels: outcome.source, arrays: [values], shape: [values.length], limits: [0, 1] },
-  ];
+  const mended = mendSettings(settings, translator);
+  return PANELS[mended.view](outcome, mended, translator, labels);
 }

@@ -45,7 +45,7 @@ function render({ model, el, engine }) {
     const { outcome, settings, translator } = session;
     controls.element.hidden = !outcome;
     controls.show(outcome ? controlsOf(settings, outcome, translator, labels) : []);
-    off.show(settings);
+    off.show(settings, translator);
     grid.show(outcome ? panelsOf(outcome, settings, translator, labels) : []);
     labelGroup(root, title);
     markKorean(root);
