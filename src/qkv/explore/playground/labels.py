@@ -34,7 +34,7 @@ DEFAULT_LABELS = {
     "book's model in use": "In use: the book's model.",
     # What is switched off.
     "off": "Switched off: {what}.",
-    "heads off": "{part} {heads}",
+    "heads off": "{part} head {heads}",
     "positions off": "positions",
     "switch all on": "Switch all on",
     # Where no widget is drawn.
