@@ -23,13 +23,19 @@ def engine_script() -> str:
     return as_plain_script("qkvEngine", [file for file in files if file != index] + [index])
 
 
-def parameters_script(translator: Translator) -> str:
-    """A script that puts a translator into globalThis.qkvParameters: safetensors in base64."""
+def checkpoint_content(translator: Translator) -> dict[str, Any]:
+    """What the page's `Translator` takes beside the parameters, for JSON."""
     content: dict[str, Any] = {"model": asdict(translator.model.config)}
     content["max_len"] = translator.max_len
     for side in ("source", "target"):
         content[side] = json.loads(getattr(translator, side).to_bytes())
     if isinstance(translator.source, LenientTokenizer):
         content["source"]["language"] = translator.source.language
+    return content
+
+
+def parameters_script(translator: Translator) -> str:
+    """A script that puts a translator into globalThis.qkvParameters: safetensors in base64."""
+    content = checkpoint_content(translator)
     content["parameters"] = b64encode(to_bytes(translator.model)).decode()
     return f"globalThis.qkvParameters = {json.dumps(content)};\n"
