@@ -7,11 +7,10 @@ import { nativeInput } from "../../framework/static/native_controls.js";
 
 /** A model in one line: its sizes and parameters. */
 export function describe(translator, labels) {
-  const { config } = translator.model;
-  const layers = config.n_layers === config.n_decoder_layers
-    ? config.n_layers : `${config.n_layers} + ${config.n_decoder_layers}`;
-  const parameters = translator.parameterCount.toLocaleString("en");
-  return formatText(labels["model sizes"], { ...config, layers, parameters });
+  const sizes = translator.describe();
+  const { n_layers, n_decoder_layers } = sizes;
+  const layers = n_layers === n_decoder_layers ? n_layers : `${n_layers} + ${n_decoder_layers}`;
+  return formatText(labels["model sizes"], { ...sizes, layers, parameters: sizes.parameters.toLocaleString("en") });
 }
 
 /**
