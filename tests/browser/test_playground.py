@@ -6,9 +6,12 @@ import pytest
 
 from qkv.explore.playground import playground
 from qkv.explore.playground.bundle import es_module
+from qkv.javascript.model_file import model_file
 from qkv.pretrained import pretrained
+from qkv.translator import Translator
 from tests.browser.axe import violations
 from tests.browser.playground_page import KOREAN, write_playground
+from tests.helpers.translators import checkpoint
 
 START = "The cat sat on the mat"
 STILL = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
@@ -300,40 +303,51 @@ def test_a_control_keeps_the_focus_while_it_recomputes(opened):
     assert switch.is_checked()
 
 
-# A stand-in for what opens files: one file is a model, the other none.
-OPEN_FILES = """() => qkvModel.loadEngine().then((engine) => {
-  engine.openFiles = async ([{ name }]) => {
-    if (name === "model.safetensors") return qkvModel.load();
-    throw new engine.InputError("This is no model.", "file");
-  };
-})"""
-
-
 def test_a_model_of_ones_own_is_used_and_a_wrong_file_changes_nothing(opened):
+    own = Translator.from_checkpoint(checkpoint("bpe"))
     box = opened()
     box.translate(START)
     box.wait_for(f"Translation: {KOREAN}")
-    box.page.evaluate(OPEN_FILES)
     box.own.locator("summary").click()
     files, said = box.own.locator("input"), box.own.locator("[role=status]")
     back = box.page.get_by_role("button", name="Back to the book's model")
-    wrong = {"name": "cat.png", "mimeType": "image/png", "buffer": b"cat"}
+    example = box.page.get_by_role("button", name="The teacher")
+    wrong = {"name": "cat.txt", "mimeType": "text/plain", "buffer": b"cat"}
     files.set_input_files(wrong)
-    box.wait_for("cat.png: This is no model. The model in use stays.")
+    box.wait_for("The model in use stays.")
+    assert said.text_content().count("cat.txt") == 1
     assert box.root.locator("[data-panel=translation]").count() == 1
     assert back.is_hidden()
-    files.set_input_files(wrong | {"name": "model.safetensors"})
-    config = pretrained().model.config
-    box.wait_for(f"model.safetensors. d_model {config.d_model}, {config.n_heads} heads")
+    files.set_input_files(wrong | {"name": "model.safetensors", "buffer": model_file(own)})
+    box.wait_for("In use: model.safetensors. d_model 32, 2 heads, 2 layers")
     assert box.root.locator("[data-panel]").count() == 0, "what the other model said is gone"
-    assert box.page.get_by_role("button", name="The teacher").count() == 0
-    box.field.press("Enter")
-    box.wait_for(f"Translation: {KOREAN}")
+    assert example.count() == 0
+    box.translate("The dog slept.")
+    box.wait_for(f"Translation: {own.translate('The dog slept.')}")
+    for view in ("search", "heads"):
+        box.page.get_by_role("radio", name=view).first.check()
+    assert violations(box.page) == []
     back.click()
     assert said.text_content() == "In use: the book's model."
     assert back.is_hidden()
     assert files.evaluate("(e) => e === document.activeElement")
-    assert box.page.get_by_role("button", name="The teacher").count() == 1
+    assert example.count() == 1
+
+
+def test_a_model_of_ones_own_needs_no_other(opened):
+    """The engine comes for the file, and the book's parameters were never there."""
+    box = opened(lambda page: page.route("**/parameters.js*", lambda route: route.abort()))
+    own = Translator.from_checkpoint(checkpoint("bpe"))
+    box.own.locator("summary").click()
+    box.wait_for("could not be loaded")
+    file = {"name": "m.safetensors", "mimeType": "", "buffer": model_file(own)}
+    box.own.locator("input").set_input_files(file)
+    box.wait_for("In use: m.safetensors.")
+    box.translate("The dog slept.")
+    box.wait_for(f"Translation: {own.translate('The dog slept.')}")
+    box.page.get_by_role("button", name="Back to the book's model").click()
+    box.wait_for("could not be loaded")
+    assert box.root.locator("[data-panel]").count(), "the model in use stays"
 
 
 # The box in a notebook: the widget's own module, and a kernel that answers through `ask`.

@@ -37,13 +37,14 @@ export function modelChoice(labels, open, back) {
   }
 
   async function openChosen() {
-    const name = [...input.files].map((file) => file.name).join(", ");
+    const files = [...input.files];
     try {
-      const translator = await open([...input.files]);
+      const translator = await open(files);
+      const name = files.map((file) => file.name).join(", ");
       line.textContent = formatText(labels["own model in use"], { name, sizes: describe(translator, labels) });
       backButton.hidden = false;
     } catch (error) {
-      line.textContent = formatText(labels["own model refused"], { name, error: error.message });
+      line.textContent = formatText(labels["own model refused"], { error: error.message });
     }
     input.value = ""; // the same files may be chosen again
   }
