@@ -89,6 +89,13 @@ def ask(
     """
     opened = "(await qkvModel.loadEngine()).openPretrained(content)"
     opened = "await qkvModel.load()" if content is None else opened
+    return ask_opened(page, opened, asked, content)
+
+
+def ask_opened(
+    page: Page, opened: str, asked: list[dict[str, Any]], content: Any
+) -> list[dict[str, Any]]:
+    """What the page answers by the translator that `opened`, in JavaScript, makes of `content`."""
     script = f"async ([asked, content]) => ({ASK}\n)({opened}, asked)"
     result = page.evaluate(script, [asked, content])
     numbers = np.frombuffer(b64decode(result["numbers"]), np.float32)

@@ -7,17 +7,26 @@ import json
 from pathlib import Path
 
 from ipywidgets import Widget
+from playwright.sync_api import Locator, expect
 
 from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
 from tests.browser.model_page import write_page
 
 explorers = importlib.import_module("explorers")
+KOREAN = "고양이가 매트 위에 앉았다"  # The cat sat on the mat
+PATIENCE = 30_000  # ms, a kernel's
 ICON = '<link rel="icon" href="data:,">'
 SCRIPTS = """<script src="explorers.js" async></script>
 <script src="model/load_model.js" defer></script><script src="playground.js" defer></script>
 <link rel="stylesheet" href="explorers.css"><link rel="stylesheet" href="playground.css">"""
 STYLE = """body { margin: 0 auto; max-width: 46rem; padding: 0 1rem; font-family: sans-serif; }
 html[data-theme=dark] body { background: #14161f; color: #e6e8f0; }"""
+
+
+def translates(root: Locator) -> None:
+    """The playground says the translation of the sentence about the cat."""
+    said = root.locator(".qkv-announcement")
+    expect(said).to_have_text(f"Translation: {KOREAN}", timeout=PATIENCE)
 
 
 def stored(box: Widget) -> dict[str, object]:

@@ -40,7 +40,11 @@ def page(browser, tmp_path_factory):
 
 def random_translator(case):
     """A model of one kind, no parameter of which is 0 or 1, with made-up words."""
-    config = replace(config_of(case), max_len=11)
+    return translator_of(replace(config_of(case), max_len=11))
+
+
+def translator_of(config):
+    """A random model with made-up words."""
     rng = np.random.default_rng(0)
     model = qn.Transformer(config, rng=rng)
     for _, value in model.named_parameters():

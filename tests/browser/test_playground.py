@@ -1,14 +1,19 @@
 """A playground on a page of its own: typing, suggestions, what fails, by keyboard, on a phone."""
 
+from base64 import b64encode
+
 import pytest
 
 from qkv.explore.playground import playground
+from qkv.explore.playground.bundle import es_module
+from qkv.javascript.model_file import model_file
 from qkv.pretrained import pretrained
+from qkv.translator import Translator
 from tests.browser.axe import violations
-from tests.browser.playground_page import write_playground
+from tests.browser.playground_page import KOREAN, write_playground
+from tests.helpers.translators import checkpoint
 
 START = "The cat sat on the mat"
-KOREAN = "고양이가 매트 위에 앉았다"
 STILL = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
 PHONE = {"viewport": {"width": 375, "height": 800}, "reduced_motion": "reduce", "has_touch": True}
 
@@ -72,12 +77,11 @@ def large(page):
 
 def test_the_model_comes_at_the_first_touch_and_not_before(opened):
     box = opened()
-    assert "MB at most" in box.root.locator(".qkv-loads").text_content()
+    assert "MB at most" in box.status.text_content()
     assert large(box.page) == []
     box.field.focus()
     box.wait_for("The model is here.")
     assert len(large(box.page)) == 2
-    assert box.root.locator(".qkv-loads").is_hidden()
     box.field.press("Enter")
     box.wait_for(f"Translation: {KOREAN}")
     assert len(large(box.page)) == 2
@@ -209,3 +213,181 @@ def test_a_finger_hits_what_it_means(opened):
     box.translate(START)
     box.wait_for(f"Translation: {KOREAN}")
     assert box.root.evaluate(SMALL) == []
+
+
+# Words in place of those that the model suggests.
+SUGGEST = r"""() => qkvModel.load().then((translator) => {
+  const words = ["The", "cat", "sat", "on", "the", "mat", "cap"];
+  translator.suggest = (text) => {
+    const begun = text.match(/\S*$/)[0];
+    return words.filter((word) => word.startsWith(begun) && word !== begun)
+      .map((word) => ({ word, completes: begun !== "" }));
+  };
+})"""
+ACTIVE = """(field) => {
+  const { ariaExpanded } = field;
+  const id = field.getAttribute("aria-activedescendant");
+  const option = id && document.getElementById(id);
+  return [ariaExpanded === "true", option ? option.textContent : null,
+    [...document.querySelectorAll("[aria-selected=true]")].map((e) => e.textContent)];
+}"""
+
+
+def with_words(opened, **options):
+    box = opened(**options)
+    box.page.evaluate(SUGGEST)
+    box.field.focus()
+    box.wait_for("The model is here.")
+    return box
+
+
+def test_words_are_chosen_by_keyboard(opened):
+    box = with_words(opened)
+    field, press = box.field, box.page.keyboard.press
+    assert field.get_attribute("aria-autocomplete") == "list"
+    list_id = field.get_attribute("aria-controls")
+    assert box.page.locator(f"#{list_id}").get_attribute("role") == "listbox"
+    field.fill("")
+    assert field.evaluate(ACTIVE) == [True, None, []]
+    box.page.keyboard.type("c")
+    assert box.options.all_text_contents() == ["cat", "cap"]
+    for key, word in (
+        *(("ArrowDown", "cat"), ("ArrowDown", "cap"), ("ArrowDown", "cat"), ("ArrowUp", "cap")),
+        *(("ArrowLeft", None), ("ArrowUp", "cap"), ("Home", None), ("ArrowDown", "cat")),
+    ):
+        press(key)
+        assert field.evaluate(ACTIVE) == [True, word, [word] * (word is not None)], key
+    press("Enter")
+    assert field.input_value() == "cat "
+    assert field.evaluate(ACTIVE) == [True, None, []], "and the next words"
+    press("Escape")
+    assert field.evaluate(ACTIVE) == [False, None, []]
+    assert field.input_value() == "cat "
+    press("ArrowUp")
+    assert field.evaluate(ACTIVE)[1] == "cap", "the last"
+    press("Tab")
+    assert field.evaluate(ACTIVE) == [False, None, []]
+    assert field.input_value() == "cat "
+    assert box.page.evaluate("document.activeElement.textContent") == "Translate"
+    press("Enter")
+    box.page.locator("[data-panel]").first.wait_for()
+
+
+def test_words_are_chosen_by_a_finger(opened):
+    box = with_words(opened, **PHONE)
+    box.field.fill("")
+    for word in START.split():
+        box.options.get_by_text(word, exact=True).tap()
+    assert box.field.input_value() == f"{START} "
+    assert box.field.evaluate("(field) => field === document.activeElement")
+    assert violations(box.page) == []
+    assert box.root.evaluate(SMALL) == []
+    box.page.get_by_role("button", name="Translate").tap()
+    box.wait_for(f"Translation: {KOREAN}")
+
+
+def test_a_control_keeps_the_focus_while_it_recomputes(opened):
+    box = opened()
+    box.translate(START)
+    box.wait_for(f"Translation: {KOREAN}")
+    box.page.get_by_role("radio", name="heads").check()
+    switch = box.page.locator(".qkv-switches input").first
+    switch.focus()
+    box.page.keyboard.press("Space")
+    box.page.locator(".qkv-off:visible").wait_for()
+    assert switch.evaluate("(e) => e === document.activeElement && !e.checked")
+    assert box.page.locator(".qkv-off").text_content().startswith("Switched off: ")
+    assert violations(box.page) == []
+    box.page.get_by_role("button", name="Switch all on").click()
+    box.page.locator(".qkv-off:visible").wait_for(state="detached")
+    assert switch.is_checked()
+
+
+def test_a_model_of_ones_own_is_used_and_a_wrong_file_changes_nothing(opened):
+    own = Translator.from_checkpoint(checkpoint("bpe"))
+    box = opened()
+    box.translate(START)
+    box.wait_for(f"Translation: {KOREAN}")
+    box.own.locator("summary").click()
+    files, said = box.own.locator("input"), box.own.locator("[role=status]")
+    back = box.page.get_by_role("button", name="Back to the book's model")
+    example = box.page.get_by_role("button", name="The teacher")
+    wrong = {"name": "cat.txt", "mimeType": "text/plain", "buffer": b"cat"}
+    files.set_input_files(wrong)
+    box.wait_for("The model in use stays.")
+    assert said.text_content().count("cat.txt") == 1
+    assert box.root.locator("[data-panel=translation]").count() == 1
+    assert back.is_hidden()
+    files.set_input_files(wrong | {"name": "model.safetensors", "buffer": model_file(own)})
+    box.wait_for("In use: model.safetensors. d_model 32, 2 heads, 2 layers")
+    assert box.root.locator("[data-panel]").count() == 0, "what the other model said is gone"
+    assert example.count() == 0
+    box.translate("The dog slept.")
+    box.wait_for(f"Translation: {own.translate('The dog slept.')}")
+    for view in ("search", "heads"):
+        box.page.get_by_role("radio", name=view).first.check()
+    assert violations(box.page) == []
+    back.click()
+    assert said.text_content() == "In use: the book's model."
+    assert back.is_hidden()
+    assert files.evaluate("(e) => e === document.activeElement")
+    assert example.count() == 1
+
+
+def test_a_model_of_ones_own_needs_no_other(opened):
+    """The engine comes for the file, and the book's parameters were never there."""
+    box = opened(lambda page: page.route("**/parameters.js*", lambda route: route.abort()))
+    own = Translator.from_checkpoint(checkpoint("bpe"))
+    box.own.locator("summary").click()
+    box.wait_for("could not be loaded")
+    file = {"name": "m.safetensors", "mimeType": "", "buffer": model_file(own)}
+    box.own.locator("input").set_input_files(file)
+    box.wait_for("In use: m.safetensors.")
+    box.translate("The dog slept.")
+    box.wait_for(f"Translation: {own.translate('The dog slept.')}")
+    box.page.get_by_role("button", name="Back to the book's model").click()
+    box.wait_for("could not be loaded")
+    assert box.root.locator("[data-panel]").count(), "the model in use stays"
+
+
+# The box in a notebook: the widget's own module, and a kernel that answers through `ask`.
+MOUNT = """async ([state, source]) => {
+  const bytes = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+  const { default: widget } = await import(address);
+  const heard = new Set();
+  const model = {
+    get: (key) => state[key], set() {}, save_changes() {},
+    on: (event, act) => event === "msg:custom" && heard.add(act),
+    off: (event, act) => heard.delete(act),
+    send: async (message) => {
+      for (const [content, buffers] of await ask(message)) {
+        const views = buffers.map((text) => new DataView(bytes(text).buffer));
+        for (const act of heard) act(content, views);
+      }
+    },
+  };
+  widget.render({ model, el: document.querySelector("#here") });
+}"""
+
+
+def test_in_a_notebook_the_kernel_sends_the_model(browser):
+    widget = playground(title="Any sentence", hint="Type.", start=START).explorer
+
+    def ask(message):
+        answers = []
+        widget.send = lambda content, buffers=(): answers.append((content, buffers))
+        widget._answer(widget, message, [])
+        return [(content, [b64encode(b).decode() for b in bs]) for content, bs in answers]
+
+    page = browser.new_page(**STILL)
+    page.expose_function("ask", ask)
+    page.set_content(f"<style>{widget._css}</style><div class=qkv-explore id=here></div>")
+    state = {key: getattr(widget, key) for key in ("title", "labels", "view", "start", "examples")}
+    page.evaluate(MOUNT, [state, es_module()])
+    box = Box(page)
+    assert "kernel sends" in box.status.text_content()
+    box.field.press("Enter")
+    box.wait_for(f"Translation: {KOREAN}")
+    assert box.page.locator(".qkv-explore").get_attribute("aria-label") == "Any sentence"
+    page.close()

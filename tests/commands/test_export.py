@@ -1,18 +1,22 @@
 """`qkv export`: a trained model in, ONNX files out, and a clear word about what cannot be."""
 
+import json
 import os
 import re
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import onnx
 import pytest
+from safetensors import safe_open
 
 import qkv
 from qkv.commands import export, train
 from qkv.commands.export import main
+from qkv.javascript import model_file as model_files
 from qkv.onnx import export as folders
+from qkv.text import Tokenizer
 from qkv.translator import Translator
 from tests.helpers.training import SHORT, SMALL, write_pairs
 from tests.helpers.translators import checkpoint
@@ -166,6 +170,98 @@ def test_both_a_model_and_a_folder_are_needed(arguments, run):
     status, _, err = run(*arguments)
     assert status == 2
     assert "required" in err
+
+
+def read_model_file(path):
+    """Its metadata, parsed, and its parameters."""
+    with safe_open(path, "numpy") as file:
+        metadata = file.metadata()
+        assert metadata.pop("format") == "qkv model 1"
+        parsed = {name: json.loads(text) for name, text in metadata.items()}
+        return parsed, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_one_file_holds_the_whole_model(dtype, run, saved, tmp_path):
+    path = tmp_path / "mine.safetensors"
+    status, out, err = run(saved, "--safetensors", path, "--dtype", dtype)
+    assert (status, err) == (0, "")
+    assert out.startswith(f"{path} ({path.stat().st_size / 1e6:.2f} MB, {dtype})\n")
+    metadata, parameters = read_model_file(path)
+    trained = checkpoint("words")
+    assert sorted(metadata) == ["max_len", "model", "source", "target"]
+    assert metadata["model"] == json.loads(json.dumps(asdict(trained.config)))
+    assert metadata["max_len"] == trained.metadata["max_len"]
+    for side in ("source", "target"):
+        text = json.dumps(metadata[side]).encode()
+        assert Tokenizer.from_bytes(text, path).tokens == getattr(trained, side).tokens
+    assert sorted(parameters) == sorted(trained.parameters)
+    for name, value in trained.parameters.items():
+        np.testing.assert_array_equal(parameters[name], value.astype(dtype), name)
+
+
+def test_one_file_of_the_model_that_ships_names_its_language(run, tmp_path):
+    path = tmp_path / "book.safetensors"
+    assert run("pretrained", "--safetensors", path)[0] == 0
+    assert read_model_file(path)[0]["source"]["language"] == "English"
+
+
+def test_one_file_is_replaced_when_it_is_asked_to(run, refused, saved, tmp_path):
+    path = tmp_path / "mine.safetensors"
+    path.write_bytes(b"mine")
+    said = refused(saved, "--safetensors", path)
+    assert said == (
+        f"qkv export: {path} is there already: name another file, or pass --overwrite\n"
+    )
+    assert path.read_bytes() == b"mine"
+    assert run(saved, "--safetensors", path, "--overwrite")[0] == 0
+    assert path.stat().st_size > 1000
+    assert os.listdir(tmp_path) == ["mine.safetensors"]
+
+
+def test_one_file_that_cannot_be_written_is_refused(refused, saved, tmp_path):
+    for path in (tmp_path, tmp_path / "no" / "mine.safetensors"):
+        said = refused(saved, "--safetensors", path)
+        assert said == (
+            f"qkv export: {path} cannot be written: name a file in a folder that is there\n"
+        )
+    said = refused(saved, "--onnx", tmp_path / "onnx", "--dtype", "float16")
+    assert said == "qkv export: --dtype goes with --safetensors: leave it out\n"
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"positions": "alibi"}, "the page computes no model with alibi positions"),
+        ({"causal": False}, "the page computes no model with causal=False"),
+    ],
+)
+def test_one_file_is_refused_for_what_the_page_does_not_compute(change, words, refused, tmp_path):
+    trained = checkpoint("words")
+    config = replace(trained.config, **change)
+    replace(trained, config=config).save(tmp_path / "model" / "best.json")
+    assert words in refused(tmp_path / "model", "--safetensors", tmp_path / "mine.safetensors")
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_numbers_that_float16_lacks_are_refused_by_name(refused, run, tmp_path):
+    trained = checkpoint("words")
+    name = "encoder.norm.weight"
+    large = {**trained.parameters, name: trained.parameters[name] + np.float32(1e6)}
+    replace(trained, parameters=large).save(tmp_path / "best.json")
+    path = tmp_path / "mine.safetensors"
+    said = refused(tmp_path, "--safetensors", path, "--dtype", "float16")
+    assert said == f"qkv export: {name} has no finite numbers in float16: pass float32\n"
+    assert not path.exists()
+    assert run(tmp_path, "--safetensors", path)[0] == 0
+
+
+def test_a_file_larger_than_the_page_opens_is_refused(refused, saved, tmp_path, monkeypatch):
+    monkeypatch.setattr(model_files, "SIZE_LIMIT", 1_000_000 // 100)
+    said = refused(saved, "--safetensors", tmp_path / "mine.safetensors")
+    assert "the page opens files of up to" in said
+    assert os.listdir(tmp_path) == []
 
 
 def test_ctrl_c_ends_it_with_nothing_written(run, saved, tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ UNUSED = [
     "_static/*/*.map",
     "_static/images/logo_*",
     "_static/*webpack-macros.html",
-    # Of book/assets: model_in_page.py and explorers.py write the scripts that pages load from these.
+    # What model_in_page.py and explorers.py make scripts from.
     "_static/load_model.js",
     "_static/static_widgets.*",
 ]

@@ -1,8 +1,9 @@
-"""`qkv export`: a trained model in, a folder of ONNX files out."""
+"""`qkv export`: a trained model in; a folder of ONNX files out, or one file for the page."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -11,6 +12,8 @@ from pathlib import Path
 from qkv.commands.messages import escaped, os_error_message
 from qkv.commands.translate import load
 from qkv.commands.translate_arguments import SHIPPED
+from qkv.files import atomic_write
+from qkv.javascript.model_file import DTYPES, model_file
 from qkv.onnx import OnnxExport, export_onnx
 from qkv.onnx.graph import import_onnx
 from qkv.onnx.readme import axes
@@ -19,7 +22,7 @@ __all__ = ["main"]
 
 INTERRUPTED = 130  # as a shell counts: 128 and the signal's number
 INSTALL = "pip install 'qkv[onnx]'"
-CALL = re.compile(r"^(export_onnx|decoder_step_model): ")  # no matter to who types
+CALL = re.compile(r"^(export_onnx|decoder_step_model|model_file): ")  # no matter to who types
 ROOMS = {"numpy": "NumPy", "torch": "torch"}
 
 
@@ -27,9 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Export; the exit status."""
     options = build_parser().parse_args(arguments)
     try:
-        import_onnx()  # before a model is loaded in vain
-        translator = load(options.checkpoint, "numpy", None)
-        show(export_onnx(translator, options.onnx, overwrite=options.overwrite))
+        if options.onnx is not None:
+            write_onnx(options)
+        else:
+            write_model_file(options)
     except KeyboardInterrupt:
         print("\nStopped: nothing is written.", file=sys.stderr)
         return INTERRUPTED
@@ -45,19 +49,51 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def write_onnx(options: argparse.Namespace) -> None:
+    """The folder of ONNX files, and what is said of it."""
+    if options.dtype is not None:
+        raise ValueError("--dtype goes with --safetensors: leave it out")
+    import_onnx()  # before a model is loaded in vain
+    translator = load(options.checkpoint, "numpy", None)
+    show(export_onnx(translator, options.onnx, overwrite=options.overwrite))
+
+
+def write_model_file(options: argparse.Namespace) -> None:
+    """One safetensors file, whole or not at all, and what is said of it."""
+    path = options.safetensors
+    if path.is_dir() or not Path(os.path.realpath(path)).parent.is_dir():
+        raise ValueError(f"{path} cannot be written: name a file in a folder that is there")
+    if path.exists() and not options.overwrite:
+        raise ValueError(f"{path} is there already: name another file, or pass --overwrite")
+    dtype = options.dtype or "float32"
+    data = model_file(load(options.checkpoint, "numpy", None), dtype)
+    atomic_write(path, data)
+    print(f"{escaped(str(path))} ({len(data) / 1e6:.2f} MB, {dtype})")
+    print("Choose it as your own model in a box of the book where a sentence is translated.")
+
+
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="qkv export",
-        description="Export a model that qkv train has saved, to be run without qkv: its encoder, "
-        "its decoder step with the cache, its vocabularies, and a README that says how.",
+        description="Export a model that qkv train has saved, to be run without qkv: as ONNX, its "
+        "encoder, its decoder step with the cache, its vocabularies, and a README that says how; "
+        "or as one file that the book's page opens.",
     )
     parser.add_argument(
         "checkpoint",
         metavar="CHECKPOINT",
         help=f'its JSON file or folder; "{SHIPPED}" is the English-Korean model of the book',
     )
+    written = parser.add_mutually_exclusive_group(required=True)
+    written.add_argument("--onnx", type=Path, metavar="FOLDER", help="written whole, at the end")
+    written.add_argument(
+        "--safetensors",
+        type=Path,
+        metavar="FILE",
+        help="parameters, configuration and vocabularies in one file, which the page opens",
+    )
     parser.add_argument(
-        "--onnx", type=Path, metavar="FOLDER", required=True, help="written whole, at the end"
+        "--dtype", choices=DTYPES, help="of the numbers in FILE: float32, or float16 for half"
     )
     parser.add_argument("--overwrite", action="store_true", help="replace an earlier export")
     return parser

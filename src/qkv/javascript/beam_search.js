@@ -1,5 +1,6 @@
 import { BeamScorer } from "./beam_scorer.js";
 import { logSoftmax } from "./log_softmax.js";
+import { checkBeamSearch } from "./option_checks.js";
 import { stableTopK } from "./stable_top_k.js";
 
 // Beam search: the best few unfinished sentences, each taken one token on at a time.
@@ -21,9 +22,11 @@ const DEFAULTS = { beamSize: 4, lengthPenalty: 1, lengthFormula: "power", earlyS
  *   "never": once none can any more
  * @returns {{hypotheses: {score: number, tokens: number[]}[], tree: Candidate[][]}} what is finished, from
  *   the best down, without the prefix; and at each step, every continuation that was looked at
+ * @throws {Error} an option is out of its range
  */
 export function beamSearch(state, options) {
   const settings = { ...DEFAULTS, ...options };
+  checkBeamSearch("beamSearch", settings);
   const scorer = new BeamScorer(settings);
   let beams = [{ state, token: settings.sos, sum: 0 }];
   const tree = [];

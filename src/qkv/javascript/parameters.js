@@ -54,9 +54,11 @@ export function parameterCount(config) {
  * The tree of parameters: tensors["encoder.norm.weight"] stands at tree.encoder.norm.weight.
  * @param {Map<string, {shape: number[], data: Float32Array}>} tensors as `readSafetensors` returns them
  * @param {object} config as `checkConfig` returns it
- * @throws {InputError} one is missing, unknown, or of another shape
+ * @throws {InputError} one is missing, unknown, of another shape, or holds what is no number
  */
 export function parameterTree(tensors, config) {
+  const layers = config.n_layers + config.n_decoder_layers;
+  if (layers > tensors.size) refuse(`it has ${tensors.size} of them, and ${layers} layers`);
   const shapes = parameterShapes(config);
   const unknown = [...tensors.keys()].find((name) => !Object.hasOwn(shapes, name));
   if (unknown) refuse(`it holds ${unknown}, which a model of these sizes does not have`);
@@ -65,6 +67,7 @@ export function parameterTree(tensors, config) {
     const tensor = tensors.get(name);
     if (!tensor) refuse(`${name} is missing`);
     if (String(tensor.shape) !== String(shape)) refuse(`${name} must be (${shape}), got (${tensor.shape})`);
+    if (!tensor.data.every(Number.isFinite)) refuse(`${name} holds NaN or infinity`);
     const path = name.split(".");
     const last = path.pop();
     const branch = path.reduce((node, key) => (node[key] ??= {}), tree);

@@ -1,4 +1,5 @@
 import { generate } from "./generation_loop.js";
+import { checkSampling, checkUniforms } from "./option_checks.js";
 import { softmax } from "./softmax.js";
 import { keepTopK, keepTopP } from "./top_k_top_p.js";
 
@@ -9,8 +10,10 @@ import { keepTopK, keepTopP } from "./top_k_top_p.js";
  * @param {Float32Array} logProbs (V,)
  * @param {{temperature?: number, topK?: number, topP?: number}} options above 0; at least 1; in (0, 1]
  * @returns {Float32Array} (V,) probabilities
+ * @throws {Error} an option is out of its range
  */
 export function samplingDistribution(logProbs, { temperature = 1, topK, topP }) {
+  checkSampling("samplingDistribution", { temperature, topK, topP });
   const peak = logProbs.reduce((a, b) => Math.max(a, b));
   // Less the highest, so that no temperature however low sends all to −∞.
   let scores = logProbs.map((score) => Math.fround(score - peak) / temperature); // (V,)
@@ -32,8 +35,11 @@ export function drawToken(probabilities, uniform) {
  * @param {DecodingState} state
  * @param {object} options as `generate` and `samplingDistribution` take them
  * @param {number[]} options.uniforms (maxNewTokens,) numbers in [0, 1)
+ * @throws {Error} an option is out of its range
  */
 export function sample(state, { uniforms, ...options }) {
+  checkSampling("sample", options);
+  checkUniforms("sample", uniforms, options.maxNewTokens);
   const numbers = uniforms[Symbol.iterator]();
   const draw = (logProbs) => {
     const probabilities = samplingDistribution(logProbs, options); // (V,)

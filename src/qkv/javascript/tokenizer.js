@@ -9,6 +9,8 @@ export const SOS = SPECIAL_TOKENS.indexOf("<sos>");
 export const EOS = SPECIAL_TOKENS.indexOf("<eos>");
 const UNK = SPECIAL_TOKENS.indexOf("<unk>");
 
+const areTexts = (list) => Array.isArray(list) && list.every((text) => typeof text === "string");
+
 export class Tokenizer {
   /**
    * @param {object} vocabulary as `Tokenizer.save` writes it
@@ -20,6 +22,8 @@ export class Tokenizer {
   constructor({ tokens, merges, characters = false }) {
     if (!Array.isArray(tokens) || SPECIAL_TOKENS.some((token, id) => tokens[id] !== token))
       throw new InputError(`The tokens must begin with ${SPECIAL_TOKENS.join(" ")}.`, "file");
+    if (!areTexts(tokens) || !areTexts(merges ?? []) || new Set(tokens).size !== tokens.length)
+      throw new InputError("The tokens and merges must be texts, and each token stands once.", "file");
     Object.assign(this, { tokens, characters, bpe: merges && new BytePairEncoder(merges) });
     // A word of the text that is spelt like a special token is not that token.
     this.ids = new Map(tokens.map((token, id) => [token, id]).slice(SPECIAL_TOKENS.length));

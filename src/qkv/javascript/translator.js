@@ -27,7 +27,10 @@ import { Transformer } from "./transformer.js";
  * A state serves one search: start another for the next, or go on from a `state.copy()`. Greedy
  * decoding and sampling compute a token when it is asked for, so that a page may draw in between.
  * `state.extend([SOS, …tokens], attentionMaps)` gives the attention of a whole text in one call.
+ * `translator.describe()` has the model's sizes; `openFiles` in open_files.js opens a reader's own.
  */
+
+const LONGEST = 10_000; // tokens: no page waits for more
 
 export class Translator {
   /**
@@ -47,7 +50,7 @@ export class Translator {
     this.model = new Transformer(config, parameterTree(readSafetensors(parameters), config));
     this.source = source.language ? new LenientTokenizer(source) : new Tokenizer(source);
     this.target = new Tokenizer(target);
-    this.maxLength = max_len ?? config.max_len;
+    this.maxLength = checkMaxLength(max_len ?? config.max_len, config);
     const sizes = [this.source.tokens.length, this.target.tokens.length];
     if (String(sizes) !== String([config.vocab_size, config.target_vocab_size]))
       throw new InputError("The vocabularies are of another size than the model's.", "file");
@@ -96,7 +99,20 @@ export class Translator {
     return parameterCount(this.model.config);
   }
 
+  /** The sizes of the model, for a line about it. */
+  describe() {
+    const { d_model, n_heads, n_layers, n_decoder_layers, vocab_size, target_vocab_size } = this.model.config;
+    const sizes = { d_model, n_heads, n_layers, n_decoder_layers, vocab_size, target_vocab_size };
+    return { parameters: this.parameterCount, ...sizes };
+  }
+
   get limits() {
     return { sos: SOS, eos: EOS, maxNewTokens: this.maxLength };
   }
+}
+
+function checkMaxLength(max_len, { positions, max_len: learned }) {
+  const most = positions === "learned" ? Math.min(learned, LONGEST) : LONGEST;
+  if (Number.isInteger(max_len) && max_len > 0 && max_len <= most) return max_len;
+  throw new InputError(`The model's max_len must be a whole number from 1 to ${most}, got ${max_len}.`, "file");
 }

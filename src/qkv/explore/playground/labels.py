@@ -5,6 +5,7 @@ from __future__ import annotations
 DEFAULT_LABELS = {
     # The sentence.
     "field": "An English sentence",
+    "own field": "A sentence, in the language that your model reads",
     "suggestions": "Words that can stand here",
     "translate": "Translate",
     "examples": "Try",
@@ -23,17 +24,17 @@ DEFAULT_LABELS = {
     # A model of the reader's own.
     "own model": "A model of your own",
     "own model hint": "Choose the files of a folder that qkv train has written, all together, or "
-    "one .safetensors file of a whole model. They stay on this device.",
+    "the one file that qkv export makes of them with --safetensors. They stay on this device.",
     "own files": "Files of the model",
     "own model in use": "In use: {name}. {sizes}.",
-    "own model refused": "{name}: {error} The model in use stays.",
+    "own model refused": "{error} The model in use stays.",
     "model sizes": "d_model {d_model}, {n_heads} heads, {layers} layers, vocabularies of "
     "{vocab_size} and {target_vocab_size}, {parameters} parameters",
     "book's model": "Back to the book's model",
     "book's model in use": "In use: the book's model.",
     # What is switched off.
     "off": "Switched off: {what}.",
-    "heads off": "{part} {heads}",
+    "heads off": "{part} head {heads}",
     "positions off": "positions",
     "switch all on": "Switch all on",
     # Where no widget is drawn.

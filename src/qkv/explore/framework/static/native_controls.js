@@ -33,7 +33,7 @@ export function choice(label, texts, act) {
   const name = uniqueId("choice");
   const inputs = texts.map((_, i) => nativeInput("input", { type: "radio", name, onchange: () => act(i) }));
   const buttons = html("div", { className: "qkv-buttons" },
-    ...inputs.map((input, i) => html("label", {}, input, texts[i])));
+    ...inputs.map((input, i) => html("label", {}, input, html("span", { textContent: texts[i] }))));
   const legend = html("legend", { textContent: label });
   const element = html("fieldset", { className: "qkv-choice", role: "radiogroup" }, legend, buttons);
   return { element, show: (index) => inputs.forEach((input, i) => { input.checked = i === Number(index); }) };

@@ -5,45 +5,46 @@ import { nativeInput } from "../../framework/static/native_controls.js";
 
 // A model of the reader's own: files are chosen, opened in the page, and go nowhere else.
 
-async function readFiles(files) {
-  return Promise.all([...files].map(async (file) => ({ name: file.name, bytes: await file.arrayBuffer() })));
-}
-
 /** A model in one line: its sizes and parameters. */
 export function describe(translator, labels) {
-  const { config } = translator.model;
-  const layers = config.n_layers === config.n_decoder_layers
-    ? config.n_layers : `${config.n_layers} + ${config.n_decoder_layers}`;
-  const parameters = translator.parameterCount.toLocaleString("en");
-  return formatText(labels["model sizes"], { ...config, layers, parameters });
+  const sizes = translator.describe();
+  const { n_layers, n_decoder_layers } = sizes;
+  const layers = n_layers === n_decoder_layers ? n_layers : `${n_layers} + ${n_decoder_layers}`;
+  return formatText(labels["model sizes"], { ...sizes, layers, parameters: sizes.parameters.toLocaleString("en") });
 }
 
 /**
  * @param {object} labels words, from Python
- * @param {(files: {name: string, bytes: ArrayBuffer}[]) => Promise<object>} open to a translator; it throws
- *   what is wrong with the files
+ * @param {(files: File[]) => Promise<object>} open to a translator; it throws what is wrong with the files
  * @param {() => Promise<void>} back to the book's model
  * @returns {Element}
  */
 export function modelChoice(labels, open, back) {
   const input = nativeInput("input", { type: "file", multiple: true });
   const line = html("p", { className: "qkv-status", role: "status" });
-  const backButton = button(labels["book's model"], async () => {
-    await back();
-    backButton.hidden = true;
-    line.textContent = labels["book's model in use"];
-    input.focus();
-  });
+  const backButton = button(labels["book's model"], goBack);
   backButton.hidden = true;
 
-  async function openChosen() {
-    const name = [...input.files].map((file) => file.name).join(", ");
+  async function goBack() {
     try {
-      const translator = await open(await readFiles(input.files));
+      await back();
+      line.textContent = labels["book's model in use"];
+      input.focus(); // the button goes away
+      backButton.hidden = true;
+    } catch (error) {
+      line.textContent = formatText(labels["load failed"], { error: error.message });
+    }
+  }
+
+  async function openChosen() {
+    const files = [...input.files];
+    try {
+      const translator = await open(files);
+      const name = files.map((file) => file.name).join(", ");
       line.textContent = formatText(labels["own model in use"], { name, sizes: describe(translator, labels) });
       backButton.hidden = false;
     } catch (error) {
-      line.textContent = formatText(labels["own model refused"], { name, error: error.message });
+      line.textContent = formatText(labels["own model refused"], { error: error.message });
     }
     input.value = ""; // the same files may be chosen again
   }

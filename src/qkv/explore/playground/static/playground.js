@@ -24,8 +24,7 @@ function render({ model, el, engine }) {
   const sentences = { start: model.get("start"), examples: model.get("examples") };
   const form = sentenceForm(labels, sentences, (text) => session.translator?.suggest?.(text) ?? [], submit);
   const megabytes = ((globalThis.qkvModel?.bytes ?? 0) / 1e6).toFixed(1);
-  const loads = html("p", { className: "qkv-loads",
-    textContent: formatText(labels[source.isPage ? "page loads" : "kernel sends"], { megabytes }) });
+  status.say(formatText(labels[source.isPage ? "page loads" : "kernel sends"], { megabytes }));
   const controls = controlRow(change);
   const off = offLine(labels, () => {
     session.settings = { ...session.settings, switchedOff: {}, positions: true };
@@ -33,9 +32,13 @@ function render({ model, el, engine }) {
   });
   const grid = panelGrid(labels);
   const announcement = html("output", { className: "qkv-announcement", ariaLive: "polite" });
-  const own = modelChoice(labels, openOwn, async () => use(await source.loadEngine(), await source.load()));
+  const own = modelChoice(labels, openOwn, async () => {
+    use(await source.loadEngine(), await source.load());
+    form.showOwn(false);
+  });
   const root = html("div", { className: "qkv-playground" },
-    form.element, loads, status.element, controls.element, off.element, grid.element, announcement, own);
+    form.element, status.element, controls.element, off.element, grid.element, announcement, own);
+  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take the keys of all that is in it
 
   function draw() {
     const { outcome, settings, translator } = session;
@@ -68,7 +71,6 @@ function render({ model, el, engine }) {
 
   function use(newEngine, translator) {
     session.use(newEngine, translator);
-    loads.hidden = true;
     status.say(labels.loaded);
     draw();
   }
@@ -77,6 +79,7 @@ function render({ model, el, engine }) {
     const ownEngine = await source.loadEngine();
     const translator = await ownEngine.openFiles(files);
     use(ownEngine, translator);
+    form.showOwn(true);
     return translator;
   }
 
@@ -120,7 +123,7 @@ function render({ model, el, engine }) {
     if (error.name !== "InputError") console.error(error);
   }
 
-  root.addEventListener("pointerdown", load);
+  root.addEventListener("click", load); // not earlier: what it says would move what is being pressed
   form.element.addEventListener("focusin", load);
   el.append(root);
   draw();

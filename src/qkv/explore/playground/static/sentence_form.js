@@ -13,7 +13,7 @@ export function button(text, onclick, className = "qkv-button") {
  * @param {{start: string, examples: string[]}} sentences what stands in the field, and what can be put there
  * @param {(text: string) => object[]} suggest as `combobox` takes it
  * @param {(text: string) => void} submit
- * @returns {{element: Element, text: string, submitText: (text: string) => void}}
+ * @returns {{element: Element, text: string, submitText: (text: string) => void, showOwn: (own: boolean) => void}}
  */
 export function sentenceForm(labels, { start, examples }, suggest, submit) {
   const field = combobox(labels.field, labels.suggestions, suggest);
@@ -31,5 +31,9 @@ export function sentenceForm(labels, { start, examples }, suggest, submit) {
     field.close();
     submit(field.input.value);
   });
-  return { element, submitText, get text() { return field.input.value; } };
+  const showOwn = (own) => { // another model may read another language
+    field.input.labels[0].textContent = own ? labels["own field"] : labels.field;
+    row.hidden = own;
+  };
+  return { element, submitText, showOwn, get text() { return field.input.value; } };
 }
