@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from qkv.bridge import to_bytes
+from qkv.corpus import sentences
 from qkv.javascript.bundle import as_plain_script, in_order_of_imports
+from qkv.javascript.sentence_automaton import sentence_automaton
 from qkv.pretrained.lenient_tokenizer import LenientTokenizer
 from qkv.translator import Translator
 
@@ -35,7 +38,14 @@ def checkpoint_content(translator: Translator) -> dict[str, Any]:
         content[side] = json.loads(getattr(translator, side).to_bytes())
     if isinstance(translator.source, LenientTokenizer):
         content["source"]["language"] = translator.source.language
+        content["sentences"] = grammar(translator.source.tokens)
     return content
+
+
+@cache
+def grammar(tokens: tuple[str, ...]) -> dict[str, list[Any]]:
+    """All English sentences of the grammar, for suggestions; `tokens` are the words by their ids."""
+    return sentence_automaton((pair.source for pair in sentences()), tokens.index)
 
 
 def parameters_script(translator: Translator) -> str:

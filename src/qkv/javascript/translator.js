@@ -6,6 +6,8 @@ import { LenientTokenizer } from "./lenient_tokenizer.js";
 import { parameterCount, parameterTree } from "./parameters.js";
 import { readSafetensors } from "./safetensors.js";
 import { sample } from "./sampling.js";
+import { SentenceAutomaton } from "./sentence_automaton.js";
+import { suggestions } from "./suggestions.js";
 import { EOS, SOS, Tokenizer } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
 
@@ -40,10 +42,11 @@ export class Translator {
    *   unknown words are refused by name
    * @param {object} checkpoint.target vocabulary
    * @param {number} [checkpoint.max_len] the most tokens of a source or translation, <eos> among them
+   * @param {object} [checkpoint.sentences] of the grammar it was trained on, as `SentenceAutomaton` takes them
    * @param {ArrayBuffer} parameters a safetensors file
    * @throws {InputError} something is of another kind, does not fit, or is nothing that the page computes
    */
-  constructor({ model, source, target, max_len }, parameters) {
+  constructor({ model, source, target, max_len, sentences }, parameters) {
     if (![model, source, target].every((part) => part instanceof Object))
       throw new InputError("This is no model: it must hold a configuration and two vocabularies.", "file");
     const config = checkConfig(model);
@@ -54,6 +57,7 @@ export class Translator {
     const sizes = [this.source.tokens.length, this.target.tokens.length];
     if (String(sizes) !== String([config.vocab_size, config.target_vocab_size]))
       throw new InputError("The vocabularies are of another size than the model's.", "file");
+    this.sentences = sentences && new SentenceAutomaton(sentences);
   }
 
   /**
@@ -68,6 +72,16 @@ export class Translator {
     if (count > most)
       throw new InputError(`The model reads at most ${most} ${unit} at once, and these are ${count}.`, "long");
     return [...this.source.encode(text), EOS];
+  }
+
+  /** Words that can stand at the end of a text that is being typed, as `suggestions` gives them. */
+  suggest(text) {
+    return suggestions(text, this.source, this.sentences);
+  }
+
+  /** Whether ids (S,), as `encode` gives them, are a sentence of the grammar; undefined without one. */
+  isKnownSentence(ids) {
+    return this.sentences?.accepts(ids.slice(0, -1));
   }
 
   /** The text of ids of a translation. */
