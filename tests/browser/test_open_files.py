@@ -264,7 +264,10 @@ CHANGES = {
     "no length": (lambda m, _: m.pop("max_len"), "max_len must be a whole number from 1"),
     "no target": (lambda m, _: m.pop("target"), "This is no model"),
     "numbers": (lambda m, _: m["source"]["tokens"].__setitem__(5, 7), "must be texts"),
-    "twice": (lambda m, _: m["source"]["tokens"].__setitem__(5, "cat"), "stands once"),
+    "twice": (
+        lambda m, _: m["source"]["tokens"].__setitem__(5, m["source"]["tokens"][6]),
+        "stands once",
+    ),
     "merges": (put("source", merges=7), "merges must be texts"),
     "proto": (lambda _, t: t.update({"__proto__": np.ones(1, np.float32)}), "it holds __proto__"),
     "deep proto": (

@@ -9,6 +9,7 @@ import pytest
 
 from qkv.config import TransformerConfig
 from qkv.explore import decoding
+from qkv.explore.playground.view_labels import LABELS
 from qkv.pretrained import EXAMPLES, pretrained
 from qkv.text import EOS, SOS
 from qkv.translator import Translator
@@ -45,9 +46,21 @@ def page(browser, tmp_path_factory):
 def views(page):
     def ask(*asked, content=None):
         named = [dict(zip(("text", "settings", "moves"), one, strict=False)) for one in asked]
-        return ask_views(page, named, content)
+        answers = ask_views(page, named, content)
+        for shown in answers:
+            assert set(shown["names"]) <= LABELS.keys()
+            texts = [text for one in shown["controls"] for text in (one["label"], *one["texts"])]
+            cells = [text for panel in shown["panels"].values() for text in texts_of(panel)]
+            assert all(isinstance(text, str) and "undefined" not in text for text in texts + cells)
+        return answers
 
     return ask
+
+
+def texts_of(panel):
+    """All words of a panel that are no tokens."""
+    rows = [cell for row in panel.get("rows", []) if isinstance(row, list) for cell in row]
+    return [panel.get("text", ""), *panel.get("header", []), *panel.get("words", []), *rows]
 
 
 @pytest.fixture
@@ -372,7 +385,7 @@ def test_settings_of_another_model_are_mended(views):
     assert shown["settings"]["head"] == "average"
     assert shown["settings"]["switchedOff"] == {CROSS: [1]}
     words = pretrained().attention(CAT).translation.split()
-    assert chosen(shown["controls"][1]).startswith(f"{len(words)} ")
+    assert chosen(shown["controls"][1]) == words[-1]
 
 
 def test_subwords_are_shown_as_they_are(views):

@@ -14,8 +14,8 @@ export const readBytes = async (file) => {
   const isRead = file.bytes instanceof ArrayBuffer; // a method of that name has the page's own File
   const size = isRead ? file.bytes.byteLength : file.size;
   if (!size) refuseFile(`${file.name} is empty.`);
-  if (size > SIZE_LIMIT)
-    refuseFile(`${file.name} has ${Math.ceil(size / 1e6)} MB; the page opens files of up to ${SIZE_LIMIT / 1e6} MB.`);
+  const most = `the page opens files of up to ${megabytes(SIZE_LIMIT)} MB`;
+  if (size > SIZE_LIMIT) refuseFile(`${file.name} has ${megabytes(size)} MB; ${most}.`);
   try {
     return isRead ? file.bytes : await file.arrayBuffer();
   } catch (error) {
@@ -37,6 +37,8 @@ export function parseObject(content) {
     return undefined;
   }
 }
+
+const megabytes = (size) => Math.ceil(size / 1e6);
 
 /** Refuse what was chosen, in a sentence. */
 export function refuseFile(message) {

@@ -28,7 +28,8 @@ export function checkConfig(config) {
   for (const name of SIZES_WITH_DEFAULT)
     if (!isSize(config[name] ?? 1))
       refuse(`${name} must be a whole number above 0 or null, got ${JSON.stringify(config[name])}.`);
-  if (!(typeof config.norm_eps === "number" && config.norm_eps > 0)) refuse(`norm_eps must be above 0, got ${JSON.stringify(config.norm_eps)}.`);
+  if (typeof config.norm_eps !== "number" || !(config.norm_eps > 0))
+    refuse(`norm_eps must be above 0, got ${JSON.stringify(config.norm_eps)}.`);
   const d_k = config.d_k ?? config.d_model / config.n_heads;
   const n_kv_heads = config.n_kv_heads ?? config.n_heads;
   if (![d_k, config.n_heads / n_kv_heads].every(Number.isInteger))

@@ -2,7 +2,12 @@
 
 const EXPORT = "qkv export CHECKPOINT --safetensors FILE";
 const ONE_THAT_FITS = `${EXPORT} writes a file that fits`;
-const PICTURES = [[0x89, 0x50, 0x4e, 0x47], [0xff, 0xd8, 0xff], [0x47, 0x49, 0x46, 0x38], [0x52, 0x49, 0x46, 0x46]];
+const PICTURES = [
+  [0x89, 0x50, 0x4e, 0x47], // PNG
+  [0xff, 0xd8, 0xff], // JPEG
+  [0x47, 0x49, 0x46, 0x38], // GIF
+  [0x52, 0x49, 0x46, 0x46], // WebP
+];
 const ZIP = [0x50, 0x4b, 0x03, 0x04];
 const PICKLE = [0x80, 0x02];
 const LOOKED_AT = 1000; // bytes
@@ -28,7 +33,7 @@ export function otherKind(name, buffer) {
   const isHeader = bytes[8] === 0x7b; // the brace after the length of a header
   const text = isHeader ? undefined : textOf(bytes);
   if (text === undefined) return undefined;
-  return /^\s*[[{]/.test(text) ? `JSON of something else, and no model: ${WHAT_FITS}` : `a text, and no model: ${WHAT_FITS}`;
+  return `${/^\s*[[{]/.test(text) ? "JSON of something else" : "a text"}, and no model: ${WHAT_FITS}`;
 }
 
 // The text of bytes, the last character of which may be cut; undefined where they are none.

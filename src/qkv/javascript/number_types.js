@@ -13,9 +13,21 @@ export const isNumberType = (dtype) => typeof dtype === "string" && Object.hasOw
  */
 export function toFloat32(dtype, buffer) {
   if (dtype === "F32") return new Float32Array(buffer);
-  const bits = new Uint16Array(buffer);
-  if (dtype === "F16") return Float32Array.from(bits, float16);
-  return new Float32Array(Uint32Array.from(bits, (value) => value << 16).buffer); // the upper half of float32
+  const table = (tables[dtype] ??= Float32Array.from({ length: 2 ** 16 }, (_, bits) => NUMBER[dtype](bits)));
+  const numbers = new Uint16Array(buffer);
+  const data = new Float32Array(numbers.length);
+  for (let n = 0; n < data.length; n++) data[n] = table[numbers[n]];
+  return data; // (n,)
+}
+
+const NUMBER = { F16: float16, BF16: bfloat16 };
+const tables = {}; // every number that two bytes can hold
+
+/** The number whose bfloat16 has these bits: the upper half of a float32. */
+function bfloat16(bits) {
+  const view = new DataView(new ArrayBuffer(4));
+  view.setUint16(0, bits);
+  return view.getFloat32(0);
 }
 
 /** The number whose float16 has these bits: one of sign, five of exponent, ten of fraction. */

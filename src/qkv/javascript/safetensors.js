@@ -16,7 +16,7 @@ export function readSafetensors(buffer) {
   const { header, start } = readHeader(buffer);
   const entries = Object.entries(header).filter(([name]) => name !== "__metadata__");
   for (const [name, entry] of entries) checkEntry(name, entry);
-  entries.sort(([, a], [, b]) => a.data_offsets[0] - b.data_offsets[0] || a.data_offsets[1] - b.data_offsets[1]);
+  entries.sort(([, { data_offsets: a }], [, { data_offsets: b }]) => a[0] - b[0] || a[1] - b[1]);
   const tensors = new Map();
   let end = 0; // each tensor begins where the one before it ends, so that none is read twice
   for (const [name, { dtype, shape, data_offsets }] of entries) {
@@ -44,7 +44,8 @@ export function readMetadata(buffer) {
 function readHeader(buffer) {
   if (buffer.byteLength < 8) refuse("it is cut short");
   const length = Number(new DataView(buffer).getBigUint64(0, true));
-  if (length > LONGEST_HEADER || length > buffer.byteLength - 8) refuse("its header is cut short, or it has none");
+  if (length > Math.min(LONGEST_HEADER, buffer.byteLength - 8))
+    refuse("its header is cut short, or it has none");
   let header;
   try {
     header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array(buffer, 8, length)));
@@ -63,7 +64,8 @@ function checkEntry(name, entry) {
     refuse(`its header does not say where ${shorten(name)} stands`);
   if (!isNumberType(dtype)) refuse(`${shorten(name)} is ${shorten(String(dtype))}: save it as float32`);
   const size = BYTES[dtype] * shape.reduce((a, b) => a * b, 1);
-  if (data_offsets[1] - data_offsets[0] !== size) refuse(`${shorten(name)} is not of the size that its shape has`);
+  if (data_offsets[1] - data_offsets[0] !== size)
+    refuse(`${shorten(name)} is not of the size that its shape has`);
 }
 
 const isCount = (value) => Number.isSafeInteger(value) && value >= 0;

@@ -34,7 +34,7 @@ LABELS = {
     "translation": "translation",
     "most of": "looks most at",
     "weight": "weight",
-    "shown": "shown",
+    "shown": "chosen",
     "word shown": "word {word} of {count}: {text}",
     "rows shown": "the table holds words {from} to {to}",
     "weights": "Cross-attention: how much it takes of each word",

@@ -20,7 +20,7 @@ export function attentionControls({ word, head }, outcome, { model: { config } }
   const words = written(outcome.steps);
   const heads = [labels.average, ...headTexts(config.n_heads, labels)];
   return [
-    pick("word", labels.word, words.map(({ text }, n) => `${n + 1} ${text}`), within(word, words)),
+    pick("word", labels.word, words.map(({ text }) => text), within(word, words)),
     pick("head", labels["attention of"], heads, head === "average" ? 0 : head + 1),
   ];
 }
