@@ -44,7 +44,7 @@ def checkpoint_content(translator: Translator) -> dict[str, Any]:
 
 @cache
 def grammar(tokens: tuple[str, ...]) -> dict[str, list[Any]]:
-    """All English sentences of the grammar, for suggestions; `tokens` are the words by their ids."""
+    """All English sentences of the grammar, for suggestions; `tokens` holds the words by id."""
     return sentence_automaton((pair.source for pair in sentences()), tokens.index)
 
 
