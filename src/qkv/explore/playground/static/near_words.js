@@ -2,7 +2,7 @@
 
 const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** The text with each whole `word`, in whatever case, replaced by `near`. */
+/** The text with each whole `word` replaced by `near`. */
 export function replaceWord(text, word, near) {
-  return text.replace(new RegExp(`(?<![\\p{L}\\p{N}])${escaped(word)}(?![\\p{L}\\p{N}])`, "giu"), () => near);
+  return text.replace(new RegExp(`(?<![\\p{L}\\p{N}])${escaped(word)}(?![\\p{L}\\p{N}])`, "gu"), () => near);
 }
