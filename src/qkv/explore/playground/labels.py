@@ -10,7 +10,7 @@ DEFAULT_LABELS = {
     "translate": "Translate",
     "examples": "Try",
     "translation is": "Translation: {translation}",
-    "guess": "No sentence of this kind was in the training data: the model guesses.",
+    "guess": "The grammar of the training data has no such sentence: the model guesses.",
     "instead": "{near} for {word}",
     "failed": "That did not work: {error}",
     # The model.

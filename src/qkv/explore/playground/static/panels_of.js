@@ -1,5 +1,6 @@
 import { attentionPanels } from "./attention_view.js";
 import { headsPanels } from "./heads_view.js";
+import { textPanel } from "./panel_objects.js";
 import { searchPanels } from "./search_view.js";
 import { mendSettings } from "./settings.js";
 
@@ -16,5 +17,7 @@ const PANELS = { attention: attentionPanels, search: searchPanels, heads: headsP
  */
 export function panelsOf(outcome, settings, translator, labels) {
   const mended = mendSettings(settings, translator);
-  return PANELS[mended.view](outcome, mended, translator, labels);
+  // Beside a sentence that was refused, the answer to the one before still stands.
+  const sentence = textPanel("sentence", translator.source.decode(outcome.ids));
+  return [sentence, ...PANELS[mended.view](outcome, mended, translator, labels)];
 }

@@ -22,7 +22,7 @@ function render({ model, el, engine }) {
   const session = new Session(model.get("view"), draw);
   const status = statusLine();
   const sentences = { start: model.get("start"), examples: model.get("examples") };
-  const form = sentenceForm(labels, sentences, (text) => session.translator?.suggest?.(text) ?? [], submit);
+  const form = sentenceForm(labels, sentences, (text) => session.translator?.suggest(text) ?? [], submit);
   const megabytes = ((globalThis.qkvModel?.bytes ?? 0) / 1e6).toFixed(1);
   status.say(formatText(labels[source.isPage ? "page loads" : "kernel sends"], { megabytes }));
   const controls = controlRow(change);
@@ -109,7 +109,7 @@ function render({ model, el, engine }) {
   function finish() {
     const { outcome, translator, ids } = session;
     announcement.textContent = formatText(labels["translation is"], { translation: outcome.translation });
-    if (translator.isKnownSentence?.(ids) === false) status.say(labels.guess);
+    if (translator.isKnownSentence(ids) === false) status.say(labels.guess);
     markKorean(root);
   }
 
