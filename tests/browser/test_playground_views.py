@@ -395,7 +395,8 @@ def test_subwords_are_shown_as_they_are(views):
         (shown,) = views((text, settings), content=content_of(translator))
         tokens = [translator.source.tokens[n] for n in translator.source.encode(text, eos=True)]
         assert shown["source"] == tokens
-        assert shown["names"][0] in ("translation", "translations")
+        assert shown["names"][0] == "sentence"
+        assert shown["names"][1] in ("translation", "translations")
 
 
 OUT_OF_RANGE = [

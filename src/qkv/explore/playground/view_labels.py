@@ -58,7 +58,7 @@ LABELS = {
     "pruned": "dropped",
     "finished": "finished",
     # The KV cache.
-    "cache": "KV cache: the keys and values that a step computes (full colour) and finds held (half)",
+    "cache": "KV cache: keys and values that a step computes (full colour) and finds held (half)",
     "not yet": "not read yet",
     "held": "held",
     "new": "new in this step",
