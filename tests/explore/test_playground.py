@@ -26,6 +26,7 @@ from qkv.explore.playground.labels import DEFAULT_LABELS
 from qkv.explore.playground.widget import Playground
 from qkv.javascript.bundle import EXPORT, imported
 from qkv.pretrained import pretrained
+from tests.helpers.explorers import CHAPTERS
 
 sys.path.append(str(Path(__file__).parents[2] / "book" / "extensions"))
 noscript_tables = importlib.import_module("noscript_tables").noscript_tables
@@ -50,6 +51,29 @@ def test_it_opens_as_it_is_told():
     assert (widget.view, widget.start, widget.examples) == ("heads", "A cat", ["A dog"])
     with pytest.raises(ValueError, match=r"view must be one of .*'heads'.*, got 'maps'"):
         make_box(view="maps")
+
+
+def boxes_in_chapters():
+    """(chapter, state) of every playground that a notebook stores."""
+    for path in CHAPTERS:
+        metadata = json.loads(path.read_text("utf-8"))["metadata"]
+        for model in metadata.get("widgets", {}).get(STATE_MIME, {"state": {}})["state"].values():
+            if model["state"].get("_anywidget_id") == PLAYGROUND_ID:
+                yield path.stem, model["state"]
+
+
+def test_three_chapters_open_it_on_what_they_teach():
+    views = {chapter: state["view"] for chapter, state in boxes_in_chapters()}
+    assert views == {"01_start": "attention", "12_decoding": "search", "13_results": "heads"}
+
+
+@pytest.mark.parametrize(
+    "state", [state for _, state in boxes_in_chapters()], ids=lambda s: s["view"]
+)
+def test_a_chapter_stores_its_box_as_it_is_made_now(state):
+    """With the words that the page's script asks for, and sentences that the model can read."""
+    assert state["labels"] == make_box().explorer.labels
+    assert pretrained().translate([state["start"], *state["examples"]])
 
 
 def test_words_can_be_others():
