@@ -38,6 +38,13 @@ def checkpoint_content(translator: Translator) -> dict[str, Any]:
         content[side] = json.loads(getattr(translator, side).to_bytes())
     if isinstance(translator.source, LenientTokenizer):
         content["source"]["language"] = translator.source.language
+    return content
+
+
+def page_content(translator: Translator) -> dict[str, Any]:
+    """The same with the sentences of the grammar, for the model that was trained on it."""
+    content = checkpoint_content(translator)
+    if isinstance(translator.source, LenientTokenizer):
         content["sentences"] = grammar(translator.source.tokens)
     return content
 
@@ -50,6 +57,6 @@ def grammar(tokens: tuple[str, ...]) -> dict[str, list[Any]]:
 
 def parameters_script(translator: Translator) -> str:
     """A script that puts a translator into globalThis.qkvParameters: safetensors in base64."""
-    content = checkpoint_content(translator)
+    content = page_content(translator)
     content["parameters"] = b64encode(to_bytes(translator.model)).decode()
     return f"globalThis.qkvParameters = {json.dumps(content)};\n"

@@ -15,7 +15,7 @@ from qkv.explore.framework.explorer import ExplorerBox
 from qkv.explore.playground.bundle import es_module, whole_style_sheet
 from qkv.explore.playground.labels import DEFAULT_LABELS
 from qkv.explore.playground.view_labels import LABELS as VIEW_LABELS
-from qkv.javascript.scripts import checkpoint_content
+from qkv.javascript.scripts import page_content
 from qkv.pretrained import pretrained
 
 VIEWS = ("attention", "search", "heads")
@@ -49,7 +49,7 @@ class Playground(anywidget.AnyWidget):
         """Send the trained model when a notebook asks for it; a page of the book holds its own."""
         if message.get("type") == "model":
             translator = pretrained()
-            content = checkpoint_content(translator)
+            content = page_content(translator)
             self.send({"type": "model", "content": content}, [to_bytes(translator.model)])
 
 
