@@ -111,7 +111,8 @@ def test_what_train_saves_answers_in_the_page_as_in_the_room(page, folder, way, 
     if way == "float16":
         translator = rounded(translator)
     room = NumPyRoom(translator)
-    common = {"options": {}, "sampling": {"uniforms": [0.5] * 99}, "search": {"beamSize": 2}}
+    uniforms = [0.5] * (translator.max_len or translator.model.config.max_len)
+    common = {"options": {}, "sampling": {"uniforms": uniforms}, "search": {"beamSize": 2}}
     asked = [{"text": pair[0], **common} for pair in PAIRS[:3]]
     how = f"await (async (files) => {{ {DECODE} return openFiles(decode(files)); }})(content)"
     how = how.replace("openFiles(", "(await qkvModel.loadEngine()).openFiles(")
