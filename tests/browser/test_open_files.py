@@ -111,7 +111,7 @@ def test_what_train_saves_answers_in_the_page_as_in_the_room(page, folder, way, 
     if way == "float16":
         translator = rounded(translator)
     room = NumPyRoom(translator)
-    uniforms = [0.5] * (translator.max_len or translator.model.config.max_len)
+    uniforms = [0.5] * translator.max_len
     common = {"options": {}, "sampling": {"uniforms": uniforms}, "search": {"beamSize": 2}}
     asked = [{"text": pair[0], **common} for pair in PAIRS[:3]]
     how = f"await (async (files) => {{ {DECODE} return openFiles(decode(files)); }})(content)"
