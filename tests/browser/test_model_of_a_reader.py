@@ -105,6 +105,7 @@ def test_unknown_words_are_named_in_the_words_of_python(page):
         "The CAT. sat",
     ]
     texts += ["the wide strete is dangrous", "hospitl hapy qqqq"]
+    texts += ["wug blick dax fep toma", "wug zorp wug quux dax fep toma", "넷 셋 둘 하나 영"]
     for text, found in zip(texts, refusals(page, texts), strict=True):
         with pytest.raises(UnknownWordsError) as refused:
             pretrained().source.encode(text)

@@ -167,6 +167,18 @@ def test_a_new_sentence_ends_the_one_before_it(opened):
     assert box.said.text_content() == f"Translation: {KOREAN}"
 
 
+def test_a_refused_sentence_leaves_the_one_before_it_to_its_end(opened):
+    box = opened(reduced_motion="no-preference")
+    text = "The student likes the sea because it is wide"
+    box.translate(text)
+    whole = pretrained().translate(text)
+    box.page.locator(f"[data-panel=translation]:has-text('{whole.split()[0]}')").wait_for()
+    box.translate("The grzbl sat")
+    box.wait_for(whole)
+    box.page.wait_for_timeout(500)
+    assert "'grzbl'" in box.status.text_content()
+
+
 def test_pasted_line_breaks_part_words(opened):
     box = opened()
     box.field.fill("")

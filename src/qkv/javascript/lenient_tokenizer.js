@@ -6,6 +6,7 @@ import { Tokenizer } from "./tokenizer.js";
 // A word-level tokenizer that forgives case and a full stop, and names unknown words.
 
 const SENTENCE_ENDS = /[.!? ]+$/;
+const MOST_NAMED = 4; // unknown words; the others are counted
 const LONGEST_WORD = 30; // characters that a message shows, and up to which a near word is looked for
 
 export class LenientTokenizer extends Tokenizer {
@@ -23,14 +24,15 @@ export class LenientTokenizer extends Tokenizer {
 
   /**
    * The ids (T,) of a sentence.
-   * @throws {InputError} it holds a word that is not in the vocabulary; `words` names all of them
+   * @throws {InputError} it holds a word that is not in the vocabulary; `words` has those that it names
    */
   encode(text) {
-    const unknown = this.split(text).filter((word) => !this.ids.has(word));
+    const unknown = [...new Set(this.split(text).filter((word) => !this.ids.has(word)))];
     if (!unknown.length) return super.encode(text);
-    const words = unknown.map((word) => ({ word: shorten(word), near: this.near(word) }));
+    const words = unknown.slice(0, MOST_NAMED).map((word) => ({ word: shorten(word), near: this.near(word) }));
     const nearest = (near) => (near ? ` (near ${quote(near)})` : "");
-    const named = words.map(({ word, near }) => quote(word) + nearest(near)).join(", ");
+    const more = unknown.length > MOST_NAMED ? ` and ${unknown.length - MOST_NAMED} more` : "";
+    const named = words.map(({ word, near }) => quote(word) + nearest(near)).join(", ") + more;
     const known = letters(this.ids.keys());
     const foreign = ![...letters(unknown)].some((letter) => known.has(letter));
     const message = foreign

@@ -97,10 +97,12 @@ function render({ model, el, engine }) {
     else draw();
   }
 
+  let performed = 0;
   async function perform(run) {
+    const request = ++performed;
     status.say("");
     try {
-      if (await run()) finish();
+      if ((await run()) && request === performed) finish(); // else there is something newer to say
     } catch (error) {
       refuse(error);
     }

@@ -30,12 +30,11 @@ export class Session {
   }
 
   /**
-   * Translate a text, word by word.
+   * Translate a text, word by word; what is under way goes on if the model cannot take it.
    * @returns {Promise<boolean>} as `run`
    * @throws {InputError} the model cannot take it
    */
   async translate(text) {
-    this.stop();
     this.ids = this.translator.encode(text);
     this.settings = { ...this.settings, word: DEFAULTS.word };
     return this.run(!matchMedia("(prefers-reduced-motion: reduce)").matches);
