@@ -9,6 +9,7 @@ from qkv.explore.playground.bundle import es_module
 from qkv.javascript.model_file import model_file
 from qkv.pretrained import pretrained
 from qkv.translator import Translator
+from qkv.translator.head_changes import without_positions
 from tests.browser.axe import violations
 from tests.browser.playground_page import KOREAN, write_playground
 from tests.helpers.translators import checkpoint
@@ -313,6 +314,23 @@ def test_a_control_keeps_the_focus_while_it_recomputes(opened):
     box.page.get_by_role("button", name="Switch all on").click()
     box.page.locator(".qkv-off:visible").wait_for(state="detached")
     assert switch.is_checked()
+    assert box.page.get_by_role("radio", name="heads").evaluate(
+        "(e) => e === document.activeElement"
+    )
+
+
+def test_a_translation_without_a_word_is_said_to_be_one(opened):
+    box = opened()
+    box.translate(START)
+    box.wait_for(f"Translation: {KOREAN}")
+    box.page.get_by_role("radio", name="heads").check()
+    box.page.get_by_role("checkbox", name="positions").uncheck()
+    with without_positions(pretrained().model):
+        assert pretrained().translate(START) == ""
+    box.wait_for("Translation: (no word)")
+    assert "(no word)" in box.page.locator("[data-panel=translations]").text_content()
+    box.page.get_by_role("radio", name="attention").check()
+    assert "(no word)" in box.page.locator("[data-panel=translation]").text_content()
 
 
 def test_a_model_of_ones_own_is_used_and_a_wrong_file_changes_nothing(opened):

@@ -26,6 +26,7 @@ DEFAULT_LABELS = {
     "own model hint": "Choose the files of a folder that qkv train has written, all together, or "
     "the one file that qkv export makes of them with --safetensors. They stay on this device.",
     "own files": "Files of the model",
+    "own files count": "{count} files",
     "own model in use": "In use: {name}. {sizes}.",
     "own model refused": "{error} The model in use stays.",
     "model sizes": "d_model {d_model}, {n_heads} heads, {layers} layers, vocabularies of "

@@ -33,6 +33,7 @@ LABELS = {
     "looks at": "For each word, where the model looks most",
     "number": "word",
     "translation": "translation",
+    "no word": "(no word)",
     "most of": "looks most at",
     "weight": "weight",
     "shown": "chosen",

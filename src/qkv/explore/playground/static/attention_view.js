@@ -2,7 +2,7 @@ import { formatNumber } from "../../framework/static/number_format.js";
 import { headTexts, lastCrossAttention } from "./attentions.js";
 import { pick } from "./descriptors.js";
 import { formatText } from "./format_text.js";
-import { sharesPanel, tablePanel, textPanel, within } from "./panel_objects.js";
+import { sharesPanel, tablePanel, textPanel, translationText, within } from "./panel_objects.js";
 
 // Attention: where the model looks in the source for each word that it writes.
 
@@ -47,7 +47,7 @@ export function attentionPanels({ source, steps, translation }, { word, head }, 
   if (rows.length < words.length) shown.push(formatText(labels["rows shown"], parts));
   const weights = crossWeights(words[at], head, config); // (S,)
   return [
-    textPanel("translation", translation),
+    textPanel("translation", translationText(translation, labels)),
     tablePanel("looks at", ["number", "translation", "most of", "weight"].map((name) => labels[name]), rows),
     textPanel("shown", shown.join("; ")),
     sharesPanel("weights", ...fewBars(weights, source, labels)),

@@ -1,6 +1,6 @@
 import { formatNumber } from "../../framework/static/number_format.js";
 import { formatText } from "./format_text.js";
-import { tablePanel, textPanel } from "./panel_objects.js";
+import { tablePanel, textPanel, translationText } from "./panel_objects.js";
 
 // Beam search: the sentences that it ended, and the tree of what it kept and dropped.
 
@@ -9,7 +9,7 @@ const MOST_NODES = 160; // of a tree: a larger one is no longer looked through
 export function beamPanels(outcome, { target }, labels) {
   const { translation, tree, steps: best } = outcome;
   const { nodes, steps } = treeNodes(tree, outcome.settings.beamSize);
-  const written = [translation];
+  const written = [translationText(translation, labels)];
   if (steps < tree.length) written.push(formatText(labels["tree cut"], { steps, count: tree.length }));
   return [
     textPanel("translation", written.join(" · ")),
@@ -23,7 +23,7 @@ function hypothesesPanel({ hypotheses, settings }, target, labels) {
   const header = ["best first", "tokens", "sum", "score"].map((name) => labels[name]);
   const rows = hypotheses.map(({ tokens, score, isEnded }) => {
     const total = score * tokens.length ** settings.lengthPenalty;
-    const text = target.decode(tokens) + (isEnded ? "" : " …");
+    const text = translationText(target.decode(tokens), labels) + (isEnded ? "" : " …");
     return [text, String(tokens.length), formatNumber(total, 2), formatNumber(score, 2)];
   });
   return tablePanel("hypotheses", header, rows);

@@ -1,7 +1,7 @@
 import { attentionNames, attentionText, headTexts } from "./attentions.js";
 import { control, pick } from "./descriptors.js";
 import { formatText } from "./format_text.js";
-import { heatmapPanel, tablePanel, textPanel } from "./panel_objects.js";
+import { heatmapPanel, tablePanel, textPanel, translationText } from "./panel_objects.js";
 
 // Heads: the weights of every head of an attention, and the translation while some are switched off.
 
@@ -26,13 +26,13 @@ export function headsPanels(outcome, { part }, { model: { config } }, labels) {
   const most = Math.min(MOST_TOKENS, Math.floor(Math.sqrt(MOST_CELLS / maps.length)));
   const [T, S] = [Math.min(rows.length, most), Math.min(columns.length, most)];
   const { translation, untouched } = outcome;
-  const now = translation === untouched ? labels["the same"] : translation;
+  const now = translation === untouched ? labels["the same"] : translationText(translation, labels);
   const shown = [attentionText(part, config, labels)];
   if (T < rows.length || S < columns.length)
     shown.push(formatText(labels["map cut"], { rows: T, columns: S, queries: rows.length, keys: columns.length }));
   const header = ["", labels.translation];
   return [
-    tablePanel("translations", header, [[labels["with all"], untouched], [labels.now, now]]),
+    tablePanel("translations", header, [[labels["with all"], translationText(untouched, labels)], [labels.now, now]]),
     textPanel("map", shown.join(": ")),
     heatmapPanel("maps", weightsOf(maps, T, S), [maps.length, T, S], rows.slice(0, T), columns.slice(0, S)),
   ];

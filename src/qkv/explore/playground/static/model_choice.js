@@ -40,7 +40,7 @@ export function modelChoice(labels, open, back) {
     const files = [...input.files];
     try {
       const translator = await open(files);
-      const name = files.map((file) => file.name).join(", ");
+      const name = files.length === 1 ? files[0].name : formatText(labels["own files count"], { count: files.length });
       line.textContent = formatText(labels["own model in use"], { name, sizes: describe(translator, labels) });
       backButton.hidden = false;
     } catch (error) {
@@ -53,5 +53,5 @@ export function modelChoice(labels, open, back) {
   const label = html("label", { htmlFor: input.id, textContent: labels["own files"] });
   const hint = html("p", { className: "qkv-own-hint", textContent: labels["own model hint"] });
   return html("details", { className: "qkv-own-model" },
-    html("summary", { textContent: labels["own model"] }), hint, label, input, line, backButton);
+    html("summary", { textContent: labels["own model"] }), hint, label, input, line, html("div", {}, backButton));
 }

@@ -2,6 +2,9 @@
 
 export const textPanel = (name, text) => ({ name, kind: "text", text: String(text) });
 
+/** A translation, or a word for one that ended before its first. */
+export const translationText = (translation, labels) => translation || labels["no word"];
+
 export const tablePanel = (name, header, rows) => ({ name, kind: "table", header, rows });
 
 /** Bars of shares: each from 0 to 1. */

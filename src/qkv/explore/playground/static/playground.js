@@ -9,6 +9,7 @@ import { modelSource } from "./model_source.js";
 import { offLine } from "./off_line.js";
 import { panelGrid } from "./panel_grid.js";
 import { panelsOf } from "./panels_of.js";
+import { translationText } from "./panel_objects.js";
 import { replaceWord } from "./near_words.js";
 import { sentenceForm } from "./sentence_form.js";
 import { Session } from "./session.js";
@@ -28,6 +29,7 @@ function render({ model, el, engine }) {
   const controls = controlRow(change);
   const off = offLine(labels, () => {
     session.settings = { ...session.settings, switchedOff: {}, positions: true };
+    controls.element.querySelector("input:checked").focus(); // the button goes away
     perform(() => session.run(false));
   });
   const grid = panelGrid(labels);
@@ -110,7 +112,8 @@ function render({ model, el, engine }) {
 
   function finish() {
     const { outcome, translator, ids } = session;
-    announcement.textContent = formatText(labels["translation is"], { translation: outcome.translation });
+    const translation = translationText(outcome.translation, labels);
+    announcement.textContent = formatText(labels["translation is"], { translation });
     if (translator.isKnownSentence(ids) === false) status.say(labels.guess);
     markKorean(root);
   }
