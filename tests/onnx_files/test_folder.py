@@ -185,6 +185,14 @@ def test_a_place_that_can_be_no_folder_is_refused(path, words, tmp_path):
     assert os.listdir(tmp_path) == ["file.txt"]
 
 
+def test_an_error_names_the_folder_and_not_the_one_that_is_moved_there(words, tmp_path):
+    folder = tmp_path / ("x" * 250)  # a name may have 255 bytes, and the other's is longer
+    with pytest.raises(OSError, match=r"x{250}") as caught:
+        export_onnx(words, folder)
+    assert caught.value.filename == str(folder)
+    assert os.listdir(tmp_path) == []
+
+
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt()])
 @pytest.mark.parametrize("function", ["fsync", "replace"])
 @pytest.mark.parametrize("earlier", [False, True])

@@ -41,7 +41,8 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write the files beside the folder, and move them there together.
 
     Raises:
-        OSError: it cannot be written; it is as it was.
+        OSError: it cannot be written; it is as it was. Its `filename` is the folder, and none of
+            those that are there for a moment.
     """
     path = Path(os.path.realpath(folder))
     token = secrets.token_hex(4)
@@ -49,6 +50,8 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     try:
         _write_files(new, files)
         _move(new, path, old)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from error
     finally:
         shutil.rmtree(new, ignore_errors=True)
     shutil.rmtree(old, ignore_errors=True)
