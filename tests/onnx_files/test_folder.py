@@ -110,13 +110,18 @@ def test_the_readme_names_every_version_input_and_output(shipped):
     }
 
 
-def run_readme(folder, texts):
-    """What the loop of a README prints of each text, run where there is no qkv and no torch."""
+def run_loop(folder, texts):
+    """The loop of a README over these texts, run where there is no qkv and no torch."""
     (code,) = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text("utf-8"), re.S)
     (line,) = re.findall(r"^text = .*\n", code, re.M)
     alone = f"import sys; sys.modules['qkv'] = sys.modules['torch'] = None\ncode = {code!r}\n"
     loop = f"for text in {texts!r}:\n    exec(code.replace({line!r}, f'text = {{text!r}}\\n'))"
-    run = run_python(alone + loop, cwd=folder, env={**os.environ, "PYTHONUTF8": "1"})
+    return run_python(alone + loop, cwd=folder, env={**os.environ, "PYTHONUTF8": "1"})
+
+
+def run_readme(folder, texts):
+    """What it prints of each."""
+    run = run_loop(folder, texts)
     assert run.returncode == 0, run.stderr
     return run.stdout.splitlines()
 
@@ -128,6 +133,16 @@ def test_the_loop_in_the_readme_translates_without_this_package(shipped):
     found = run_readme(shipped[1], texts)
     assert found == pretrained().translate(texts)
     assert found[0] == "고양이가 매트 위에 앉았다"
+
+
+def test_the_loop_in_the_readme_says_that_a_text_is_too_long(shipped):
+    fits, room = "The cat sat on the mat", pretrained().max_len
+    assert len(run_readme(shipped[1], [" ".join(["the"] * (room - 1))])) == 1
+    run = run_loop(shipped[1], [fits, " ".join(["the"] * room)])
+    assert run.returncode == 1
+    assert run.stdout.splitlines() == pretrained().translate([fits])
+    sentence = f"The text has {room + 1} tokens with <eos>; the model reads at most {room}."
+    assert run.stderr.splitlines() == [sentence]
 
 
 @pytest.mark.parametrize("kind", ["words", "bpe", "characters"])
