@@ -110,13 +110,18 @@ def test_the_readme_names_every_version_input_and_output(shipped):
     }
 
 
-def run_readme(folder, texts):
-    """What the loop of a README prints of each text, run where there is no qkv and no torch."""
+def run_loop(folder, texts):
+    """The loop of a README over these texts, run where there is no qkv and no torch."""
     (code,) = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text("utf-8"), re.S)
     (line,) = re.findall(r"^text = .*\n", code, re.M)
     alone = f"import sys; sys.modules['qkv'] = sys.modules['torch'] = None\ncode = {code!r}\n"
     loop = f"for text in {texts!r}:\n    exec(code.replace({line!r}, f'text = {{text!r}}\\n'))"
-    run = run_python(alone + loop, cwd=folder, env={**os.environ, "PYTHONUTF8": "1"})
+    return run_python(alone + loop, cwd=folder, env={**os.environ, "PYTHONUTF8": "1"})
+
+
+def run_readme(folder, texts):
+    """What it prints of each."""
+    run = run_loop(folder, texts)
     assert run.returncode == 0, run.stderr
     return run.stdout.splitlines()
 
@@ -128,6 +133,16 @@ def test_the_loop_in_the_readme_translates_without_this_package(shipped):
     found = run_readme(shipped[1], texts)
     assert found == pretrained().translate(texts)
     assert found[0] == "고양이가 매트 위에 앉았다"
+
+
+def test_the_loop_in_the_readme_says_that_a_text_is_too_long(shipped):
+    fits, room = "The cat sat on the mat", pretrained().max_len
+    assert len(run_readme(shipped[1], [" ".join(["the"] * (room - 1))])) == 1
+    run = run_loop(shipped[1], [fits, " ".join(["the"] * room)])
+    assert run.returncode == 1
+    assert run.stdout.splitlines() == pretrained().translate([fits])
+    sentence = f"The text has {room + 1} tokens with <eos>; the model reads at most {room}."
+    assert run.stderr.splitlines() == [sentence]
 
 
 @pytest.mark.parametrize("kind", ["words", "bpe", "characters"])
@@ -183,6 +198,14 @@ def test_a_place_that_can_be_no_folder_is_refused(path, words, tmp_path):
     with pytest.raises(ValueError, match=r"cannot be written: name a folder in one that is there"):
         export_onnx(words, tmp_path / path)
     assert os.listdir(tmp_path) == ["file.txt"]
+
+
+def test_an_error_names_the_folder_and_not_the_one_that_is_moved_there(words, tmp_path):
+    folder = tmp_path / ("x" * 250)  # a name may have 255 bytes, and the other's is longer
+    with pytest.raises(OSError, match=r"x{250}") as caught:
+        export_onnx(words, folder)
+    assert caught.value.filename == str(folder)
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt()])

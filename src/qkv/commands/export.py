@@ -15,8 +15,8 @@ from qkv.commands.translate_arguments import SHIPPED
 from qkv.files import atomic_write
 from qkv.javascript.model_file import DTYPES, model_file
 from qkv.onnx import OnnxExport, export_onnx
-from qkv.onnx.graph import import_onnx
 from qkv.onnx.readme import axes
+from qkv.onnx.versions import import_onnx
 
 __all__ = ["main"]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,9 +15,10 @@ from qkv.bridge import state_dict
 from qkv.onnx.comparison import compare
 from qkv.onnx.decoder_step import decoder_step_model
 from qkv.onnx.encoder import encoder_model
-from qkv.onnx.graph import versions
+from qkv.onnx.folder import check_folder, write_folder
 from qkv.onnx.readme import readme
 from qkv.onnx.runtime import OnnxTransformer
+from qkv.onnx.versions import versions
 from qkv.text import SPECIAL_TOKENS
 from qkv.translator import Translator
 
@@ -70,8 +69,7 @@ def export_onnx(
         OSError: it cannot be written.
         ImportError: onnx is not installed.
     """
-    path = Path(os.path.realpath(folder))
-    _check_folder(path, Path(folder), overwrite)
+    check_folder(Path(folder), FILES, overwrite)
     numbers = versions()
     config, max_len = translator.model.config, translator.max_len
     parameters = {
@@ -99,7 +97,7 @@ def export_onnx(
     files["target.json"] = translator.target.to_bytes()
     text = readme(models, numbers, translator.source, translator.target, max_len)
     files["README.md"] = text.encode()
-    _write_folder(path, files)
+    write_folder(Path(folder), files)
     return OnnxExport(Path(folder), numbers, models, differences)
 
 
@@ -112,44 +110,3 @@ def _config_file(translator: Translator, numbers: dict[str, str]) -> bytes:
         "model": asdict(translator.model.config),
     }
     return json.dumps(content, indent=1).encode()
-
-
-def _check_folder(path: Path, named: Path, overwrite: bool) -> None:
-    """Refuse a folder that holds something, or that is in none."""
-    if (path.exists() and not path.is_dir()) or not path.parent.is_dir():
-        hint = "name a folder in one that is there"
-        raise ValueError(f"export_onnx: {named} cannot be written: {hint}")
-    held = sorted(os.listdir(path)) if path.exists() else []
-    if foreign := [name for name in held if name not in FILES]:
-        raise ValueError(
-            f"export_onnx: {named} holds what is no export ({foreign[0]}): name another folder"
-        )
-    if held and not overwrite:
-        raise ValueError(
-            f"export_onnx: {named} holds an export already: name another folder, or pass "
-            "overwrite=True"
-        )
-
-
-def _write_folder(path: Path, files: dict[str, bytes]) -> None:
-    """Write the files beside the folder, and move them there together."""
-    token = secrets.token_hex(4)
-    new, old = (path.with_name(f"{path.name}.{token}.{kind}") for kind in ("part", "old"))
-    try:
-        new.mkdir()
-        for name, data in files.items():
-            with (new / name).open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        if path.exists():
-            os.replace(path, old)
-        try:
-            os.replace(new, path)
-        except BaseException:
-            if old.exists():
-                os.replace(old, path)
-            raise
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-    shutil.rmtree(old, ignore_errors=True)

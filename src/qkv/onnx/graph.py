@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import qkv
+from qkv.onnx.versions import IR_VERSION, OPSET, import_onnx, versions
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["DTYPES", "IR_VERSION", "OPSET", "Graph", "import_onnx", "versions"]
+__all__ = ["DTYPES", "Graph"]
 
-OPSET = 20  # the first with Gelu; onnx since 1.15 and onnxruntime since 1.17 know it
-IR_VERSION = 9  # of the file; onnx 1.15 paired it with this opset
 DTYPES = {"int64": 7, "bool": 9, "float32": 1}  # as onnx.TensorProto counts them
 
 
@@ -122,31 +121,3 @@ class Graph:
 
     def _value_info(self, name: str, dtype: str, shape: Sequence[int | str]) -> Any:
         return self._onnx.helper.make_tensor_value_info(name, DTYPES[dtype], shape)
-
-
-def versions() -> dict[str, str]:
-    """Versions of what an exported file is, and of what wrote it, by name."""
-    return {
-        "opset": str(OPSET),
-        "ONNX IR": str(IR_VERSION),
-        "qkv": qkv.__version__,
-        "onnx": import_onnx().__version__,
-        "NumPy": np.__version__,
-    }
-
-
-def import_onnx() -> Any:
-    """The library, imported only where a graph is built.
-
-    Raises:
-        ImportError: it is not installed.
-    """
-    try:
-        import onnx
-        import onnx.checker
-        import onnx.helper
-        import onnx.numpy_helper
-        import onnx.shape_inference
-    except ImportError as error:
-        raise ImportError("ONNX files need onnx: pip install 'qkv[onnx]'") from error
-    return onnx
