@@ -8,7 +8,13 @@ beam of 4. The NumPy room decodes the same ones, one at a time. Writes results/p
 results/page_model.md beside this file.
 """
 
+# ruff: noqa: E402  (the number of threads has to be set before the imports that read it)
 from __future__ import annotations
+
+import os
+
+for library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):
+    os.environ[f"{library}_NUM_THREADS"] = "1"
 
 import statistics
 import sys
@@ -130,6 +136,8 @@ def table(figures: Figures) -> str:
 
 
 def main() -> None:
+    if not (BOOK / "chapters" / "01_start.html").is_file():
+        sys.exit("The book is not built: run make html first.")
     with book_in_chromium() as (browser, home):
         figures = measure(browser, f"{home}/chapters/01_start.html")
         keep("page_model", browser, figures, table)
