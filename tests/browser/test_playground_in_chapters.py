@@ -69,9 +69,14 @@ def test_a_reader_s_sentence_is_answered_in_the_page(chapter, name: str) -> None
         says(box, pretrained().translate(start))
         assert loaded(page) == ["engine.js", "parameters.js"]
         page.context.set_offline(True)  # all that it needs is here by now
-        box.get_by_role("combobox").fill("the hungry bear did not eat the bread.")
+        box.get_by_role("combobox").fill("she did not drink the cold water.")
         page.keyboard.press("Enter")
-        says(box, pretrained().translate("The hungry bear did not eat the bread"))
+        says(box, pretrained().translate("She did not drink the cold water"))
+        expect(box.get_by_role("status").first).to_have_text("")  # a sentence of the book
+        box.get_by_role("combobox").fill("The carrot ate the rabbit because it was hungry")
+        page.keyboard.press("Enter")
+        said = "None of the 34,367 sentences that the book has for this model"
+        expect(box).to_contain_text(said)
         for view in ("attention", "search", "heads"):
             box.get_by_role("radio", name=view, exact=True).check(force=True)
             expect(box.locator(".qkv-panel").first).to_be_visible()

@@ -84,6 +84,7 @@ def test_what_is_offered(page):
     )  # no such sentence
     assert suggest(page, "The the h")[0][1]
     assert suggest(page, "The the ") == suggest(page, "xyz") == []
+    assert page.evaluate("translator.sentences.size") == 34_367
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,11 @@ export class SentenceAutomaton {
     });
   }
 
+  /** Number of the sentences. */
+  get size() {
+    return this.counts[this.start];
+  }
+
   /** The state to which words lead from the start; undefined where no sentence begins so. */
   stateAfter(ids) {
     return ids.reduce((state, id) => this.next[state]?.[this.words[state].indexOf(id)], this.start);

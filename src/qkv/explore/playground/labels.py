@@ -10,7 +10,7 @@ DEFAULT_LABELS = {
     "translate": "Translate",
     "examples": "Try",
     "translation is": "Translation: {translation}",
-    "guess": "The grammar of the training data has no such sentence: the model guesses.",
+    "guess": "None of the {count} sentences that the book has for this model: it may be wrong here.",
     "instead": "{near} for {word}",
     "failed": "That did not work: {error}",
     # The model.

@@ -114,7 +114,8 @@ function render({ model, el, engine }) {
     const { outcome, translator, ids } = session;
     const translation = translationText(outcome.translation, labels);
     announcement.textContent = formatText(labels["translation is"], { translation });
-    if (translator.isKnownSentence(ids) === false) status.say(labels.guess);
+    const count = translator.sentences?.size.toLocaleString("en");
+    if (translator.isKnownSentence(ids) === false) status.say(formatText(labels.guess, { count }));
     markKorean(root);
   }
 
