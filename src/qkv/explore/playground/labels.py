@@ -10,7 +10,7 @@ DEFAULT_LABELS = {
     "translate": "Translate",
     "examples": "Try",
     "translation is": "Translation: {translation}",
-    "guess": "None of the {count} sentences that the book has for this model: it may be wrong here.",
+    "guess": "None of the {count} sentences that the book has for this model: it may be wrong.",
     "instead": "{near} for {word}",
     "failed": "That did not work: {error}",
     # The model.
