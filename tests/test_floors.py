@@ -17,7 +17,7 @@ FLOORS = [
     {"checkpoint", "hugging_face"},
     {"translator"},
     {"pretrained"},
-    {"plot", "counting"},
+    {"plot", "counting", "onnx", "javascript"},
     {"trainer"},
     {"experiments"},
     {"explore", "exercises", "live"},

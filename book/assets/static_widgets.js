@@ -4,12 +4,8 @@
   const STATE_MIME = "application/vnd.jupyter.widget-state+json";
   const VIEW_MIME = "application/vnd.jupyter.widget-view+json";
   const EXPLORER_ID = "qkv.explore.framework.explorer.Explorer";
-
-  function html(tag, properties = {}, ...children) {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.append(...children);
-    return element;
-  }
+  const PLAYGROUND_ID = "qkv.explore.playground.widget.Playground";
+  const { checkbox, choice, html, nativeInput, slider } = globalThis.qkvExplore;
 
   // The part of Backbone's widget model that views and links use.
   class Model {
@@ -68,66 +64,26 @@
     target.set(targetKey, source.get(sourceKey));
   }
 
-  let inputCount = 0;
-
-  function nativeInput(tag, properties) {
-    const input = html(tag, { id: `qkv-input-${inputCount++}`, ...properties });
-    input.dataset.lmSuppressShortcuts = "true";
-    return input;
+  // A control of the drawing code that moves a model's value, and is moved by it.
+  function linkControl(model, key, { element, show }) {
+    model.on(`change:${key}`, () => show(model.get(key)));
+    show(model.get(key));
+    return element;
   }
 
-  function slider(model) {
-    const texts = model.get("_options_labels");
-    const input = nativeInput("input", { type: "range", min: 0, max: texts.length - 1, step: 1 });
-    const value = html("output", { htmlFor: input.id });
-    const show = () => {
-      const text = texts[model.get("index")];
-      input.value = model.get("index");
-      input.setAttribute("aria-valuetext", text);
-      input.style.setProperty("--at", input.value / input.max);
-      value.textContent = text;
-    };
-    input.addEventListener("input", () => model.set("index", Number(input.value)));
-    model.on("change:index", show);
-    show();
-    const label = html("label", { htmlFor: input.id, textContent: model.get("description") });
-    return html("div", { className: "qkv-slider" }, label, value, input);
+  const indexed = (control) => (model) => linkControl(model, "index",
+    control(model.get("description"), model.get("_options_labels"), (i) => model.set("index", i)));
+
+  function dropdown(name, texts, act) {
+    const input = nativeInput("select", { onchange: () => act(input.selectedIndex) });
+    input.append(...texts.map((text) => html("option", { textContent: text })));
+    const label = html("label", { htmlFor: input.id, textContent: name });
+    const element = html("div", { className: "qkv-slider" }, label, input);
+    return { element, show: (index) => { input.selectedIndex = index; } };
   }
 
-  function dropdown(model) {
-    const options = model.get("_options_labels").map((text) => html("option", { textContent: text }));
-    const input = nativeInput("select", {});
-    input.append(...options);
-    const show = () => { input.selectedIndex = model.get("index"); };
-    input.addEventListener("change", () => model.set("index", input.selectedIndex));
-    model.on("change:index", show);
-    show();
-    const label = html("label", { htmlFor: input.id, textContent: model.get("description") });
-    return html("div", { className: "qkv-slider" }, label, input);
-  }
-
-  function choice(model) {
-    const name = `qkv-choice-${inputCount++}`;
-    const texts = model.get("_options_labels");
-    const inputs = texts.map(() => nativeInput("input", { type: "radio", name }));
-    const show = () => inputs.forEach((input, i) => { input.checked = i === Number(model.get("index")); });
-    inputs.forEach((input, i) => input.addEventListener("change", () => model.set("index", i)));
-    model.on("change:index", show);
-    show();
-    const buttons = html("div", { className: "qkv-buttons" },
-      ...inputs.map((input, i) => html("label", {}, input, texts[i])));
-    const legend = html("legend", { textContent: model.get("description") });
-    return html("fieldset", { className: "qkv-choice", role: "radiogroup" }, legend, buttons);
-  }
-
-  function checkbox(model) {
-    const input = nativeInput("input", { type: "checkbox" });
-    const show = () => { input.checked = model.get("value"); };
-    input.addEventListener("change", () => model.set("value", input.checked));
-    model.on("change:value", show);
-    show();
-    return html("label", { className: "qkv-switch" }, input, model.get("description"));
-  }
+  const checkboxOf = (model) => linkControl(model, "value",
+    checkbox(model.get("description"), (on) => model.set("value", on)));
 
   function box(model, models) {
     return html("div", {}, ...model.get("children").map((child) => mount(models.of(child), models)));
@@ -139,14 +95,25 @@
     return element;
   }
 
+  // Its script comes after those that the page waits for, or before this one.
+  function playground(model) {
+    const element = html("div");
+    const draw = () => globalThis.qkvPlayground(globalThis.qkvExplore).render({ model, el: element });
+    if (globalThis.qkvPlayground) draw();
+    else document.querySelector('script[src*="playground.js"]').addEventListener("load", draw);
+    return element;
+  }
+
+  const ANY = { [EXPLORER_ID]: explorer, [PLAYGROUND_ID]: playground };
+
   const VIEWS = {
-    SelectionSliderModel: slider,
-    DropdownModel: dropdown,
-    RadioButtonsModel: choice,
-    CheckboxModel: checkbox,
+    SelectionSliderModel: indexed(slider),
+    DropdownModel: indexed(dropdown),
+    RadioButtonsModel: indexed(choice),
+    CheckboxModel: checkboxOf,
     LabelModel: (model) => html("div", { textContent: model.get("value") }),
     VBoxModel: box,
-    AnyModel: (model) => (model.get("_anywidget_id") === EXPLORER_ID ? explorer(model) : unknownWidget(model)),
+    AnyModel: (model) => (ANY[model.get("_anywidget_id")] ?? unknownWidget)(model),
   };
 
   function unknownWidget(model) {

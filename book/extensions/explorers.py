@@ -1,15 +1,17 @@
 """Make explorers work on the built page, and let a .md page embed a chapter's explorer.
 
 Pages that hold widget state get two files: the drawing code of src/qkv/explore together with
-book/assets/static_widgets.js, which needs no kernel, and their style. Other pages get nothing.
+book/assets/static_widgets.js, which needs no kernel, and their style. Those that hold a playground
+get its script and style too, and what loads the model. Other pages get nothing.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -18,20 +20,21 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.logging import getLogger
 
-from qkv.explore.framework.bundle import minify, plain_script, style_sheet
+from qkv.explore.framework import bundle as drawing
 from qkv.explore.framework.widget_state import (
+    PLAYGROUND_ID,
     STATE_MIME,
     VIEW_MIME,
     cells_without_state,
     find_explorers,
     state_of_widget,
 )
+from qkv.explore.playground import bundle as playground
+from qkv.javascript.bundle import minify
 
 ASSETS = Path(__file__).parents[1] / "assets"
-FILES = {
-    "explorers.js": (plain_script, "static_widgets.js"),
-    "explorers.css": (style_sheet, "static_widgets.css"),
-}
+EXPLORERS = ("explorers.js", "explorers.css")
+PLAYGROUND = ("model/load_model.js", "playground.js", "playground.css")
 EMBEDDED = "qkv-embedded"
 LOGGER = getLogger(__name__)
 VIEW_SCRIPT = re.compile(rf'<script type="{re.escape(VIEW_MIME)}">(.*?)</script>', re.DOTALL)
@@ -81,19 +84,31 @@ def check_state(app: Sphinx, page: str, source: list[str]) -> None:
             LOGGER.warning(text, cell, location=page)
 
 
+def file_texts() -> dict[str, str]:
+    """The files by name, but for load_model.js: model_in_page.py writes that."""
+    script, style = (
+        (ASSETS / f"static_widgets.{kind}").read_text("utf-8") for kind in ("js", "css")
+    )
+    return {
+        "explorers.js": drawing.plain_script() + minify(script),
+        "explorers.css": drawing.style_sheet() + drawing.native_controls_style() + style,
+        "playground.js": playground.plain_script(),
+        "playground.css": playground.style_sheet(),
+    }
+
+
 def write_files(app: Sphinx) -> None:
-    """Write both files, before any page: Sphinx puts a checksum of each into its address."""
+    """Write the files, before any page: Sphinx puts a checksum of each into its address."""
     if app.builder.format != "html":
         return
     folder = Path(app.outdir, "_static")
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (bundle, asset) in FILES.items():
-        text = bundle() + minify((ASSETS / asset).read_text(encoding="utf-8"))
+    for name, text in file_texts().items():
         Path(folder, name).write_text(text, encoding="utf-8")
 
 
 def add_files(app: Sphinx, page: str, _: str, context: dict[str, Any], __: object) -> None:
-    """Add both files to a page with explorers, and the tables for who has no JavaScript."""
+    """Add the files to a page with explorers, and the tables for who has no JavaScript."""
     attributes = [getattr(file, "attributes", {}) for file in context.get("script_files", [])]
     stored = next((a["body"] for a in attributes if a.get("type") == STATE_MIME), None)
     if stored is not None:
@@ -104,8 +119,18 @@ def add_files(app: Sphinx, page: str, _: str, context: dict[str, Any], __: objec
         )
     if stored is not None or EMBEDDED in app.env.metadata.get(page, {}):
         # It draws what has been read of the page, and waits for no other script.
-        app.add_js_file("explorers.js", loading_method="async")
-        app.add_css_file("explorers.css")
+        add(app, EXPLORERS, "async")
+    if stored is not None and f'"{PLAYGROUND_ID}"' in stored:
+        add(app, PLAYGROUND, "defer")
+
+
+def add(app: Sphinx, names: Iterable[str], loading_method: Literal["async", "defer"]) -> None:
+    """Add scripts and styles to the page that is being written."""
+    for name in names:
+        if name.endswith(".js"):
+            app.add_js_file(name, loading_method=loading_method)
+        else:
+            app.add_css_file(name)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

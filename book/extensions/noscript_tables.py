@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from qkv.explore.framework.widget_state import EXPLORER_ID, renumber
+from qkv.explore.framework.widget_state import EXPLORER_ID, PLAYGROUND_ID, renumber
 
 
 def noscript_tables(models: dict[str, Any], model_id: str) -> str:
@@ -21,9 +21,13 @@ def noscript_tables(models: dict[str, Any], model_id: str) -> str:
         model_id: the view's model, which the explorer is a part of.
     """
     states = [models[one] for one in renumber(models, [model_id])]
-    explorer = next((m for m in states if m["state"].get("_anywidget_id") == EXPLORER_ID), None)
-    if explorer is None:
+    drawn = {m["state"].get("_anywidget_id"): m for m in states}
+    if PLAYGROUND_ID in drawn:
+        state = drawn[PLAYGROUND_ID]["state"]
+        return _noscript(state["title"], escape(state["labels"]["noscript"]))
+    if EXPLORER_ID not in drawn:
         return ""
+    explorer = drawn[EXPLORER_ID]
     state = explorer["state"]
     places = [int(state[f"i_{axis['name']}"]) for axis in state["axes"]]
     setting = ", ".join(
@@ -34,10 +38,14 @@ def noscript_tables(models: dict[str, Any], model_id: str) -> str:
         _panel_html(spec, arrays, state["labels"])
         for spec, arrays in _opening_panels(explorer, places)
     )
+    said = f"Its controls need JavaScript. This is how it opens, at {escape(setting)}."
+    return _noscript(state["title"], said, panels)
+
+
+def _noscript(title: str, said: str, panels: str = "") -> str:
     return (
-        f'<noscript><div class="qkv-explore qkv-noscript"><p><b>{escape(state["title"])}.</b> '
-        "Its controls need JavaScript. This is how it opens, "
-        f"at {escape(setting)}.</p>{panels}</div></noscript>"
+        f'<noscript><div class="qkv-explore qkv-noscript"><p><b>{escape(title)}.</b> '
+        f"{said}</p>{panels}</div></noscript>"
     )
 
 

@@ -169,10 +169,17 @@ def load_state_dict(path: str | os.PathLike[str]) -> StateDict:
     return from_bytes(read_regular_file(path), path)
 
 
-def to_bytes(model: Layer | nn.Module | Mapping[str, NDArray[Any]]) -> bytes:
-    """Serialize all parameters: the bytes of a safetensors file; raises as `save_state_dict`."""
+def to_bytes(
+    model: Layer | nn.Module | Mapping[str, NDArray[Any]],
+    metadata: dict[str, str] | None = None,
+) -> bytes:
+    """Serialize all parameters: the bytes of a safetensors file; raises as `save_state_dict`.
+
+    Args:
+        metadata: texts by name that stand in the file's header.
+    """
     _, safetensors_numpy = _safetensors()
-    data: bytes = safetensors_numpy.save(state_dict(model))
+    data: bytes = safetensors_numpy.save(state_dict(model), metadata)
     return data
 
 

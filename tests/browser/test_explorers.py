@@ -21,6 +21,7 @@ from tests.browser.shown import SNAPSHOT, compare
 from tests.helpers.explorers import explorers_of, function_of
 
 LOADS = "explorers.js"
+EXPLORER, PLAYGROUND = (f".qkv-explore:has(.qkv-{kind})" for kind in ("explorer", "playground"))
 STILL = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
 
 
@@ -36,7 +37,7 @@ class OnPage:
 
     def __init__(self, page, index):
         self.page = page
-        self.box = page.locator(".qkv-explore").nth(index)
+        self.box = page.locator(EXPLORER).nth(index)
         self.root = self.box.locator(".qkv-explorer")
         self.fn = function_of(self.root.get_attribute("data-source"))
         title = self.box.get_attribute("aria-label")
@@ -88,8 +89,9 @@ def stored_on(page):
 def explorers_on(page):
     page.wait_for_selector(".qkv-explore[aria-label] [data-panel]")
     views = page.locator(f'script[type="{VIEW_MIME}"]').count()
-    assert page.locator(".qkv-explore .qkv-explorer").count() == views
-    return [OnPage(page, i) for i in range(page.locator(".qkv-explore").count())]
+    explorers, playgrounds = (page.locator(kind).count() for kind in (EXPLORER, PLAYGROUND))
+    assert explorers + playgrounds == views
+    return [OnPage(page, i) for i in range(explorers)]
 
 
 def settings(axes, start):

@@ -22,11 +22,13 @@ from qkv.explore.framework.widget_state import cells_without_state
 from tests.book.test_book import build, lay_out
 from tests.browser.choices import press_every_button
 from tests.browser.live import CHAPTER
+from tests.browser.playground_page import translates
 from tests.browser.shown import SNAPSHOT, compare
 from tests.browser.test_explorers import STILL, explorers_on
 from tests.helpers.explorers import (
     CHAPTERS,
     CHOICES,
+    PLAYGROUND,
     explorers_in_chapter,
     function_of,
     run_choices,
@@ -249,6 +251,24 @@ def test_choices_are_buttons_in_jupyterlab(jupyterlab):
     assert moved["values"]["word"] == "mat"
     compare(moved, chosen(**moved["values"]))
     press_every_button(box, chosen, state["axes"])
+    page.context.close()
+
+
+def test_a_playground_translates_in_jupyterlab(jupyterlab):
+    """The kernel sends the model, and JupyterLab leaves the box its keys."""
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(PLAYGROUND)],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    path = jupyterlab.folder / "playground.ipynb"
+    nbformat.write(notebook, path)
+    page = jupyterlab.open(path)
+    execute(page, "notebook:run-all-cells")
+    field = page.get_by_role("combobox", name="An English sentence")
+    field.click()
+    page.keyboard.type("The cat sat on the mat")
+    field.press("Enter")
+    translates(page.locator(".qkv-playground"))
     page.context.close()
 
 

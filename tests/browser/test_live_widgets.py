@@ -11,9 +11,16 @@ from playwright.sync_api import Locator, expect
 from qkv.explore.framework.ranges import is_numeric
 from tests.browser.choices import press_every_button
 from tests.browser.live import CHAPTERS, CONTRAST, LivePage, Reader, until
+from tests.browser.playground_page import translates
 from tests.browser.shown import SNAPSHOT, compare
 from tests.helpers.explorers import CHAPTERS as NOTEBOOKS
-from tests.helpers.explorers import CHOICES, explorers_in_chapter, function_of, run_choices
+from tests.helpers.explorers import (
+    CHOICES,
+    PLAYGROUND,
+    explorers_in_chapter,
+    function_of,
+    run_choices,
+)
 from tests.helpers.live_server import Server
 
 ANSI = """
@@ -132,6 +139,16 @@ def test_choices_are_buttons_in_a_live_cell(live: LivePage) -> None:
     box = output.locator(".qkv-explore[aria-label='Choices']")
     box.locator("[data-panel]").first.wait_for()
     assert press_every_button(box, chosen, state["axes"]) == 2
+
+
+def test_a_playground_translates_in_a_live_cell(live: LivePage) -> None:
+    """On a page that holds no model of its own: the kernel sends it."""
+    output = live.run(live.plain()[0], PLAYGROUND)
+    assert live.page.evaluate("typeof qkvModel") == "undefined"
+    field = output.get_by_role("combobox")
+    field.fill("The cat sat on the mat")
+    field.press("Enter")
+    translates(output.locator(".qkv-playground"))
 
 
 def test_a_slider_s_callback_runs_in_python(live: LivePage) -> None:

@@ -21,6 +21,11 @@ box = explore(chosen, title="Choices", hint="Press a button.", start={"word": "c
               word=["the", "cat", "mat", "<eos>"], doubled=[False, True], power=[0, 1, 2])
 box
 """
+# … and a playground.
+PLAYGROUND = """
+from qkv.explore.playground import playground
+playground(title="Any sentence", hint="Type one.")
+"""
 CHAPTERS = sorted((Path(__file__).parents[2] / "chapters").glob("*.ipynb"))
 
 

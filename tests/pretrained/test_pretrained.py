@@ -317,6 +317,19 @@ def test_a_text_in_another_language_is_told_which_one_is_read():
     assert found.value.hint == "the model does not know 'lion' (near 'on')"
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("zorp quux dax fep", "'zorp', 'quux', 'dax', 'fep'"),
+        ("zorp quux zorp dax fep mrk", "'zorp', 'quux', 'dax', 'fep' and 1 more"),
+    ],
+)
+def test_of_many_unknown_words_a_few_are_named_once(text, named):
+    with pytest.raises(UnknownWordsError) as found:
+        pretrained().translate(text)
+    assert found.value.hint == f"the model does not know {named}"
+
+
 def test_the_terminal_says_what_is_read_and_how_to_see_all_words(tmp_path, capfd, monkeypatch):
     how = "qkv translate pretrained --list-words shows all that it knows"
     (tmp_path / "in.txt").write_text(f"{MAT}\nThe lion slept\n")

@@ -12,6 +12,7 @@ from qkv.translator.head_changes import (
     replaced_by_mean,
     switched_off,
     turned,
+    without_positions,
 )
 
 T = 5
@@ -127,3 +128,25 @@ def test_a_change_is_undone_when_something_fails(attention, x, change):
     with pytest.raises(KeyError), change(attention, 0):
         raise KeyError
     np.testing.assert_array_equal(attention(x)[0], before)
+
+
+def test_without_positions_the_order_of_the_source_does_not_count(model):
+    target = np.array([[1, 5, 6]])
+    one, other = np.array([[4, 7, 9, 3]]), np.array([[9, 3, 7, 4]])
+    before = model(one, target)
+    assert not np.allclose(before, model(other, target))
+    with without_positions(model):
+        without = model(one, target)
+        np.testing.assert_allclose(without, model(other, target), atol=1e-12)
+        state = model.start_decoding(one)
+        steps = [state(target[:, : t + 1]) for t in range(3)]
+        np.testing.assert_allclose(np.stack(steps, 1), qn.log_softmax(without), atol=1e-12)
+    np.testing.assert_array_equal(before, model(one, target))
+    assert not np.allclose(before, without)
+
+
+def test_positions_inside_attention_are_not_left_out_in_silence():
+    config = TransformerConfig(11, d_model=6, n_heads=3, d_ff=7, n_layers=1, positions="rotary")
+    refused = pytest.raises(ValueError, match=r"without_positions: .* got 'rotary': only")
+    with refused, without_positions(qn.Transformer(config)):
+        pass

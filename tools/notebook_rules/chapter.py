@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from qkv.explore.framework.widget_state import find_explorers, views_of
+from qkv.explore.framework.widget_state import (
+    EXPLORER_ID,
+    PLAYGROUND_ID,
+    find_explorers,
+    views_of,
+)
 from tools.colab import is_setup
 
 FOLDS = {"hide-cell", "hide-input"}
@@ -80,5 +85,6 @@ def plain_texts(cell: Any) -> list[str]:
 
 
 def shows_explorer(chapter: Chapter, cell: Any) -> bool:
-    explorers = find_explorers(chapter.notebook).values()
+    """Whether the cell shows an explorer or a playground."""
+    explorers = find_explorers(chapter.notebook, (EXPLORER_ID, PLAYGROUND_ID)).values()
     return any(view["model_id"] in explorers for view in views_of(cell))

@@ -20,7 +20,9 @@ SHEETS = (
     *("_static/styles/sphinx-book-theme.css", "_static/mystnb.*.css", "_static/pygments.css"),
     "_static/copybutton.css",
 )
-OURS = tuple(f"_static/{name}.css" for name in ("site", "icons", "explorers", "live/live"))
+OURS = tuple(
+    f"_static/{name}.css" for name in ("site", "icons", "explorers", "playground", "live/live")
+)
 COMMENT_OR_INDENT = re.compile(r"/\*.*?\*/\s*|^\s+", re.DOTALL | re.MULTILINE)
 WORD = re.compile(r"[A-Za-z_-][\w-]*")
 NESTING = ("media", "supports")  # their braces hold other rules

@@ -1,4 +1,4 @@
-"""Delete the theme's files that no page of the book loads."""
+"""Delete the files that no page of the book loads: the theme's, and sources of scripts."""
 
 import shutil
 from pathlib import Path
@@ -11,6 +11,9 @@ UNUSED = [
     "_static/*/*.map",
     "_static/images/logo_*",
     "_static/*webpack-macros.html",
+    # What model_in_page.py and explorers.py make scripts from.
+    "_static/load_model.js",
+    "_static/static_widgets.*",
 ]
 
 

@@ -8,6 +8,7 @@ import sys
 import qkv
 
 COMMANDS = {
+    "export": "a trained model as ONNX, to be run without qkv",
     "serve": "the built book on this machine, its cells live",
     "train": "a model that translates, from a grammar or from your sentence pairs",
     "translate": "text by a trained model; draws who looked at whom",

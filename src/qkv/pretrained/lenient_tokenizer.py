@@ -11,6 +11,7 @@ from qkv.text import SPECIAL_TOKENS, Tokenizer, normalize
 __all__ = ["LenientTokenizer", "UnknownWordsError"]
 
 SENTENCE_ENDS = ".!?"
+MOST_NAMED = 4  # unknown words; the others are counted
 
 
 class UnknownWordsError(ValueError):
@@ -54,7 +55,7 @@ class LenientTokenizer(Tokenizer):
         tokens = [_match_case(word, n == 0, known) for n, word in enumerate(words)]
         unknown = [word for word, token in zip(words, tokens, strict=True) if token is None]
         if unknown:
-            named = ", ".join(_with_closest(word, known) for word in unknown)
+            named = _name_words(unknown, known)
             language, hint = "", f"the model does not know {named}"
             if self.language and not _letters(unknown) & _letters(known):
                 hint = f"this model reads {self.language}, and not {named}"
@@ -77,6 +78,14 @@ def _match_case(word: str, is_first: bool, known: set[str]) -> str | None:
 
 def _letters(words: Iterable[str]) -> set[str]:
     return {letter for word in words for letter in word.lower() if letter.isalpha()}
+
+
+def _name_words(unknown: Iterable[str], known: set[str]) -> str:
+    """The first unknown words, each once, and how many more there are."""
+    words = list(dict.fromkeys(unknown))
+    named = ", ".join(_with_closest(word, known) for word in words[:MOST_NAMED])
+    more = len(words) - MOST_NAMED
+    return f"{named} and {more} more" if more > 0 else named
 
 
 def _with_closest(word: str, known: set[str]) -> str:

@@ -1,4 +1,4 @@
-"""Change heads of a Transformer of the NumPy room while it runs: off, blurred, turned, blocked.
+"""Change a Transformer of the NumPy room while it runs: heads off, blurred, turned; no positions.
 
 Each change is a context manager; when it closes, the model is as before. Source: heads switched
 off, Michel et al. 2019; weights changed while the values stay, Jain and Wallace 2019, Wiegreffe and
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ __all__ = [
     "replaced_by_mean",
     "switched_off",
     "turned",
+    "without_positions",
 ]
 
 
@@ -122,6 +124,29 @@ def _changed_row(
         yield
     finally:
         layer.self_attention = attention
+
+
+@contextmanager
+def without_positions(model: Any) -> Iterator[None]:
+    """While it is open, no token knows where it stands: nothing is added to the embeddings.
+
+    Raises:
+        ValueError: the positions of this model do not stand in its inputs, but in its attention.
+    """
+    if model.config.positions not in ("sinusoidal", "learned"):
+        raise ValueError(
+            "without_positions: the model's positions must be 'sinusoidal' or 'learned', got "
+            f"{model.config.positions!r}: only what is added to embeddings can be left out"
+        )
+    inputs = (model.source_inputs, model.target_inputs)
+    kept = [part.config for part in inputs]
+    for part in inputs:
+        part.config = replace(part.config, positions="none")
+    try:
+        yield
+    finally:
+        for part, config in zip(inputs, kept, strict=True):
+            part.config = config
 
 
 def head_means(translator: Translator, pairs: Sequence[Pair]) -> dict[str, Any]:

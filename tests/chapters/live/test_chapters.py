@@ -21,7 +21,8 @@ from tests.chapters.live.shown import OUTPUTS, WIDGET, joined, shown, stored
 ROOT = Path(__file__).parents[3]
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 PATIENCE = 300  # seconds for all cells of a chapter; the longest needs 20 on an idle machine
-EXPLORER = ".qkv-explorer:has([data-panel])"
+EXPLORER, PLAYGROUND = ".qkv-explorer:has([data-panel])", ".qkv-playground:has(form)"
+BOX = f":is({EXPLORER}, {PLAYGROUND})"
 STATES = "cells => cells.map(c => c.dataset.qkvState)"
 
 
@@ -80,12 +81,12 @@ def test_every_cell_runs_and_shows_what_is_stored(reader: Reader, path: Path) ->
     live = reader.open(f"chapters/{path.stem}.html")
     page = live.page
     page.emulate_media(reduced_motion="reduce")  # a colour read is a colour reached
-    explorers = {n: 1 for n, c in enumerate(cells) if (WIDGET, "") in stored(c)}
-    expect(page.locator(f".cell_output {EXPLORER}")).to_have_count(sum(explorers.values()))
+    boxes = [n for n, c in enumerate(cells) if (WIDGET, "") in stored(c)]
+    expect(page.locator(f".cell_output {BOX}")).to_have_count(len(boxes))
     sources = page.locator("div.cell .cell_input pre").all_text_contents()
     assert [s.strip() for s in sources] == [joined(cell["source"]).strip() for cell in cells]
     live.start()
-    before = {n: picture(page, f"[data-qkv-cell='{n}'] .cell_output") for n in explorers}
+    before = {n: picture(page, f"[data-qkv-cell='{n}'] .cell_output") for n in boxes}
 
     live.act("run-all")
     states = finish(live, names)
@@ -99,9 +100,10 @@ def test_every_cell_runs_and_shows_what_is_stored(reader: Reader, path: Path) ->
             expect(image).to_have_js_property("complete", True)
         got = shown(live.cell(n).evaluate(OUTPUTS))
         assert got == wanted, f"cell {n}, {names[n]}"
-        if n in explorers:
+        if n in boxes:
             live.output(n).scroll_into_view_if_needed()
             place = f"[data-qkv-cell='{n}'] .qkv-live-output"
-            expect(page.locator(f"{place} {EXPLORER}")).to_have_count(len(before[n]))
-            assert len(before[n]) == 1, names[n]
+            expect(page.locator(f"{place} {BOX}")).to_have_count(1)
+            playgrounds = page.locator(f"{place} {PLAYGROUND}").count()
+            assert len(before[n]) + playgrounds == 1, names[n]
             assert not differences(picture(page, place), before[n]), f"cell {n}, {names[n]}"

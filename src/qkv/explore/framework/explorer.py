@@ -103,7 +103,7 @@ class Explorer(anywidget.AnyWidget):
 class ExplorerBox(widgets.VBox):  # type: ignore[misc]
     """VBox of title, hint, controls and picture."""
 
-    explorer: Explorer
+    explorer: Any  # the widget that draws; it has `title` and `labels`
 
     def __repr__(self) -> str:
         """The text in place of the widgets: in JupyterLab before any run, and on code hosts."""

@@ -13,6 +13,7 @@ STATE_MIME = "application/vnd.jupyter.widget-state+json"
 VIEW_MIME = "application/vnd.jupyter.widget-view+json"
 REFERENCE = re.compile(r'"IPY_MODEL_([^"]+)"')
 EXPLORER_ID = "qkv.explore.framework.explorer.Explorer"
+PLAYGROUND_ID = "qkv.explore.playground.widget.Playground"
 # The book loads the drawing module once for all pages. In JupyterLab a stored explorer has no
 # module to draw with until its cell has run, so it says so.
 PLACEHOLDER_MODULE = (
@@ -116,14 +117,18 @@ def strip_front_end(model: JSON) -> JSON:
     return {**model, "state": state}
 
 
-def find_explorers(notebook: JSON) -> dict[str, str]:
-    """{title: id of the box that holds it} for every explorer that the notebook shows."""
+def find_explorers(notebook: JSON, kinds: Iterable[str] = (EXPLORER_ID,)) -> dict[str, str]:
+    """{title: id of the box that holds it} for every explorer that the notebook shows.
+
+    Args:
+        kinds: such as PLAYGROUND_ID, too.
+    """
     stored = notebook["metadata"].get("widgets", {}).get(STATE_MIME, {"state": {}})
     explorers = {}
     for root in [view["model_id"] for view in widget_views(notebook)]:
         for model_id in renumber(stored["state"], [root]):
             state = stored["state"][model_id]["state"]
-            if state.get("_anywidget_id") == EXPLORER_ID:
+            if state.get("_anywidget_id") in kinds:
                 explorers[state["title"]] = root
     return explorers
 

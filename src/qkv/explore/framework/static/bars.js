@@ -12,15 +12,18 @@ function computeLayout(panel, width) {
   const numbered = n <= 16 && fittingFormat([low, high, 0.55], width / n) !== undefined;
   const levels = numbered ? [] : ticks(low, high, 3, false);
   const left = numbered ? 0 : 10 + Math.max(...levels.map((v) => textWidth(formatNumber(v), FONT)));
-  const slot = Math.min(WIDEST_BAR, (width - left - (numbered ? 0 : 8)) / n);
+  const slotFrom = (start) => Math.min(WIDEST_BAR, (width - start - (numbered ? 0 : 8)) / n);
   const long = Math.max(...panel.labels.map((text) => textWidth(text, FONT)));
   const numeric = panel.labels.every((text) => !Number.isNaN(Number(text.replace("−", "-"))));
-  const slanted = long > slot - 2 && !numeric && slot >= 11;
+  const slanted = long > slotFrom(left) - 2 && !numeric && slotFrom(left) >= 11;
+  // A slanted label leans out to the left of its bar: the first one's needs room there.
+  const lean = slanted ? Math.max(0, textWidth(panel.labels[0], FONT) * 0.71 - left - slotFrom(left) / 2) : 0;
+  const slot = slotFrom(left + lean);
   const every = slanted || long <= slot - 2 ? 1 : Math.ceil((long + 8) / slot);
   const floor = TOP + HEIGHT + (low < 0 ? FONT : 0); // a number below zero stands under its bar
   const bottom = slanted ? long * 0.71 + 14 : FONT + 10;
-  return { n, left, slot, slanted, every, numbered, levels, low, high, floor,
-    width: left + n * slot + (numbered ? 0 : 8), height: floor + bottom };
+  return { n, left: left + lean, slot, slanted, every, numbered, levels, low, high, floor,
+    width: left + lean + n * slot + (numbered ? 0 : 8), height: floor + bottom };
 }
 
 // Zero is always on the scale: a bar's height is its value.

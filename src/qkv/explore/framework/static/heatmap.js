@@ -32,6 +32,7 @@ const isHatched = (panel, value) =>
 
 function cellText(panel, value, format, room) {
   if (panel.colours === "mask") return value ? "✓" : "";
+  if (panel.words) return "";
   const text = Number.isFinite(value) ? format?.(value) ?? "" : formatNumber(value);
   return textWidth(text, FONT) <= room ? text : "";
 }
@@ -137,6 +138,7 @@ function band(parts, kind, layout, row, column) {
 
 function number(panel, value, labels) {
   if (panel.colours === "mask") return labels[value ? "allowed" : "blocked"];
+  if (panel.words) return panel.words[value]; // a cell's value is the place of its word
   return formatNumber(value);
 }
 

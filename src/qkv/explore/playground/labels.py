@@ -1,0 +1,45 @@
+"""Words that a playground shows, by what they stand for; `labels=` replaces them."""
+
+from __future__ import annotations
+
+DEFAULT_LABELS = {
+    # The sentence.
+    "field": "An English sentence",
+    "own field": "A sentence, in the language that your model reads",
+    "suggestions": "Words that can stand here",
+    "translate": "Translate",
+    "examples": "Try",
+    "translation is": "Translation: {translation}",
+    "guess": "None of the {count} sentences that the book has for this model: it may be wrong.",
+    "instead": "{near} for {word}",
+    "failed": "That did not work: {error}",
+    # The model.
+    "page loads": "The trained model comes into this page at your first touch: "
+    "{megabytes} MB at most. Nothing that you type leaves the page.",
+    "kernel sends": "The kernel sends the trained model at your first touch.",
+    "loading": "Loading the model …",
+    "loaded": "The model is here.",
+    "load failed": "The model could not be loaded ({error}). Press Translate to try again.",
+    "no kernel": "the kernel does not answer",
+    # A model of the reader's own.
+    "own model": "A model of your own",
+    "own model hint": "Choose the files of a folder that qkv train has written, all together, or "
+    "the one file that qkv export makes of them with --safetensors. They stay on this device.",
+    "own files": "Files of the model",
+    "own files count": "{count} files",
+    "own model in use": "In use: {name}. {sizes}.",
+    "own model refused": "{error} The model in use stays.",
+    "model sizes": "d_model {d_model}, {n_heads} heads, {layers} layers, vocabularies of "
+    "{vocab_size} and {target_vocab_size}, {parameters} parameters",
+    "book's model": "Back to the book's model",
+    "book's model in use": "In use: the book's model.",
+    # What is switched off.
+    "off": "Switched off: {what}.",
+    "heads off": "{part} head {heads}",
+    "positions off": "positions",
+    "switch all on": "Switch all on",
+    # Where no widget is drawn.
+    "unrun": "Playground, “{title}”: run this cell in Jupyter to use it. "
+    "In the book it works at once.",
+    "noscript": "It translates in this page, and for that it needs JavaScript.",
+}

@@ -1,0 +1,105 @@
+import { uniformNumbers } from "./random_numbers.js";
+import { isChanged, mendSettings, methodOf } from "./settings.js";
+
+// The answer to a sentence under some settings, growing word by word.
+
+/** The settings that a box begins with. */
+export const DEFAULTS = {
+  view: "attention",
+  method: "greedy",
+  beamSize: 4,
+  lengthPenalty: 1,
+  temperature: 1,
+  topK: 0, // all words
+  topP: 1,
+  seed: 1,
+  word: 0, // from 0: of the translation, or the step of a search
+  head: "average", // or a head, from 0
+  part: "decoder.layers.0.cross_attention",
+  switchedOff: {}, // heads by the name of their attention
+  positions: true,
+};
+
+/**
+ * Translate, and yield what is known after each token; a beam search knows nothing before its end.
+ * @param {object} engine what the engine's index.js exports
+ * @param {Translator} translator
+ * @param {number[]} ids (S,) as `translator.encode` gives them
+ * @param {object} settings as `DEFAULTS` names them; what does not fit the model is mended
+ * @yields {Outcome}
+ *
+ * @typedef {object} Outcome
+ * @property {string[]} source (S,) tokens
+ * @property {number[]} ids (S,)
+ * @property {object} settings by which it came to be
+ * @property {object[]} steps of the translation: token, its text and that of the token `read` before it,
+ *   isEnd, logProbs (V,), probabilities (V,), from which it was chosen, sum, and attentionMaps of the
+ *   decoder, a row of each head
+ * @property {Object<string, Matrix[]>} encoderMaps (S, S) of each head
+ * @property {object[]} [hypotheses] of a beam search, with its tree, as the engine's `beamSearch` gives
+ *   them; isEnded says whether one came to its end
+ * @property {object[][]} [tree]
+ * @property {string} translation
+ * @property {string} untouched the translation by greedy decoding with nothing switched off
+ * @property {boolean} done
+ */
+export function* answer(engine, translator, ids, settings) {
+  const mended = mendSettings(settings, translator);
+  const start = () => translator.startDecoding(ids, mended);
+  const state = start();
+  const base = { source: ids.map((id) => translator.source.tokens[id]), ids, settings: mended };
+  base.encoderMaps = state.encoderMaps;
+  const textOf = (steps) => translator.decode(steps.map(({ token }) => token));
+  const other = isChanged(mended) || methodOf(mended) !== "greedy" ? untouched(translator, ids) : undefined;
+  const grown = (steps, done, more) => {
+    const translation = textOf(steps);
+    return { ...base, ...more, steps, translation, untouched: other ?? translation, done };
+  };
+  if (methodOf(mended) === "beam") {
+    const { beamSize, lengthPenalty } = mended;
+    const { hypotheses, tree } = translator.beamSearch(state, { beamSize, lengthPenalty });
+    const steps = stepsThrough(engine, translator, start(), hypotheses[0].tokens);
+    const ended = hypotheses.map((one) => ({ ...one, isEnded: one.tokens.at(-1) === engine.EOS }));
+    yield grown(steps, true, { hypotheses: ended, tree });
+    return;
+  }
+  const steps = [];
+  for (const step of stepsOf(translator, state, mended)) {
+    const probabilities = step.probabilities ?? step.logProbs.map(Math.exp); // (V,)
+    const read = steps.at(-1)?.token ?? engine.SOS;
+    steps.push({ ...step, probabilities, ...texts(engine, translator, step.token, read) });
+    yield grown([...steps], steps.at(-1).isEnd || steps.length === translator.maxLength);
+  }
+}
+
+const texts = (engine, { target }, token, read) => ({
+  text: target.tokens[token],
+  read: target.tokens[read],
+  isEnd: token === engine.EOS,
+});
+
+function stepsOf(translator, state, settings) {
+  if (methodOf(settings) === "greedy") return translator.greedy(state);
+  const { temperature, topK, topP, seed } = settings;
+  const uniforms = uniformNumbers(seed, translator.maxLength);
+  return translator.sample(state, { uniforms, temperature, topK: topK || undefined, topP });
+}
+
+function untouched(translator, ids) {
+  const tokens = [...translator.greedy(translator.startDecoding(ids))].map(({ token }) => token);
+  return translator.decode(tokens);
+}
+
+/** The steps that lead through given tokens, such as the best sentence of a beam search. */
+function stepsThrough(engine, translator, state, tokens) {
+  let sum = 0;
+  return tokens.map((token, t) => {
+    const attentionMaps = {};
+    const read = t ? tokens[t - 1] : engine.SOS;
+    const logits = state.extend([read], attentionMaps).row(0); // (V,)
+    const probabilities = engine.samplingDistribution(logits, {}); // (V,)
+    const logProbs = probabilities.map(Math.log);
+    sum = Math.fround(sum + logProbs[token]);
+    return { token, logProbs, probabilities, sum, attentionMaps, ...texts(engine, translator, token, read) };
+  });
+}

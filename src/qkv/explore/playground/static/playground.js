@@ -1,0 +1,145 @@
+import { controlRow } from "./control_row.js";
+import { controlsOf, withControl } from "./controls.js";
+import { formatText } from "./format_text.js";
+import { html } from "../../framework/static/elements.js";
+import { labelGroup } from "../../framework/static/jupyter_controls.js";
+import { markKorean } from "../../framework/static/korean.js";
+import { modelChoice } from "./model_choice.js";
+import { modelSource } from "./model_source.js";
+import { offLine } from "./off_line.js";
+import { panelGrid } from "./panel_grid.js";
+import { panelsOf } from "./panels_of.js";
+import { translationText } from "./panel_objects.js";
+import { replaceWord } from "./near_words.js";
+import { sentenceForm } from "./sentence_form.js";
+import { Session } from "./session.js";
+import { statusLine } from "./status_line.js";
+
+// The box in which any sentence is translated, in the page.
+
+function render({ model, el, engine }) {
+  const [labels, title] = ["labels", "title"].map((key) => model.get(key));
+  const source = modelSource(model, engine, labels);
+  const session = new Session(model.get("view"), draw);
+  const status = statusLine();
+  const sentences = { start: model.get("start"), examples: model.get("examples") };
+  const form = sentenceForm(labels, sentences, (text) => session.translator?.suggest(text) ?? [], submit);
+  const megabytes = ((globalThis.qkvModel?.bytes ?? 0) / 1e6).toFixed(1);
+  status.say(formatText(labels[source.isPage ? "page loads" : "kernel sends"], { megabytes }));
+  const controls = controlRow(change);
+  const off = offLine(labels, () => {
+    session.settings = { ...session.settings, switchedOff: {}, positions: true };
+    controls.element.querySelector("input:checked").focus(); // the button goes away
+    perform(() => session.run(false));
+  });
+  const grid = panelGrid(labels);
+  const announcement = html("output", { className: "qkv-announcement", ariaLive: "polite" });
+  const own = modelChoice(labels, openOwn, async () => {
+    use(await source.loadEngine(), await source.load());
+    form.showOwn(false);
+  });
+  const root = html("div", { className: "qkv-playground" },
+    form.element, status.element, controls.element, off.element, grid.element, announcement, own);
+  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take the keys of all that is in it
+
+  function draw() {
+    const { outcome, settings, translator } = session;
+    controls.element.hidden = !outcome;
+    controls.show(outcome ? controlsOf(settings, outcome, translator, labels) : []);
+    off.show(settings, translator);
+    grid.show(outcome ? panelsOf(outcome, settings, translator, labels) : []);
+    labelGroup(root, title);
+    markKorean(root);
+  }
+
+  let loading = null;
+  // At the first touch; whether there is a model now.
+  function load() {
+    loading ??= loadOnce().catch((error) => {
+      loading = null;
+      status.say(formatText(labels["load failed"], { error: error.message }));
+      return false;
+    });
+    return loading;
+  }
+
+  async function loadOnce() {
+    if (session.translator) return true;
+    status.say(labels.loading);
+    const [loadedEngine, translator] = await Promise.all([source.loadEngine(), source.load()]);
+    if (!session.translator) use(loadedEngine, translator);
+    return true;
+  }
+
+  function use(newEngine, translator) {
+    session.use(newEngine, translator);
+    status.say(labels.loaded);
+    draw();
+  }
+
+  async function openOwn(files) {
+    const ownEngine = await source.loadEngine();
+    const translator = await ownEngine.openFiles(files);
+    use(ownEngine, translator);
+    form.showOwn(true);
+    return translator;
+  }
+
+  let asked = 0;
+  async function submit(text) {
+    const request = ++asked;
+    if (!(await load()) || request !== asked) return; // a later sentence came first
+    grid.renew();
+    perform(() => session.translate(text));
+  }
+
+  function change(control, value) {
+    session.settings = withControl(session.settings, control.name, value, session.outcome, session.translator);
+    if (control.recomputes) perform(() => session.run(false));
+    else draw();
+  }
+
+  let performed = 0;
+  async function perform(run) {
+    const request = ++performed;
+    status.say("");
+    try {
+      if ((await run()) && request === performed) finish(); // else there is something newer to say
+    } catch (error) {
+      refuse(error);
+    }
+  }
+
+  function finish() {
+    const { outcome, translator, ids } = session;
+    const translation = translationText(outcome.translation, labels);
+    announcement.textContent = formatText(labels["translation is"], { translation });
+    const count = translator.sentences?.size.toLocaleString("en");
+    if (translator.isKnownSentence(ids) === false) status.say(formatText(labels.guess, { count }));
+    markKorean(root);
+  }
+
+  // What the model cannot take it says itself, with words that it knows.
+  function refuse(error) {
+    const near = (error.words ?? []).filter((word) => word.near);
+    const mend = ({ word, near }) => [formatText(labels.instead, { word, near }),
+      () => form.submitText(replaceWord(form.text, word, near))];
+    const text = error.name === "InputError" ? error.message : formatText(labels.failed, { error: error.message });
+    status.say(text, near.map(mend));
+    if (error.name !== "InputError") console.error(error);
+  }
+
+  root.addEventListener("click", load); // not earlier: what it says would move what is being pressed
+  form.element.addEventListener("focusin", load);
+  el.append(root);
+  draw();
+  const attached = new ResizeObserver(() => labelGroup(root, title)); // the box around it is there by then
+  attached.observe(root);
+  return () => {
+    session.stop();
+    grid.stop();
+    attached.disconnect();
+  };
+}
+
+export default { render };

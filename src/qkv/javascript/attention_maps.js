@@ -1,0 +1,30 @@
+import { multiHeadAttention } from "./multi_head.js";
+
+// Attention maps: the weights of every attention in one call of a model, by dotted name.
+
+/**
+ * One attention of a run, with the heads that are switched off in it; its weights go into the maps.
+ * @param {string} name such as "decoder.layers.0.cross_attention"
+ * @param {Matrix} x (T, d_model), which asks
+ * @param {KeyValueCache} answers
+ * @param {object} parameters of the attention
+ * @param {Run} run
+ * @param {object} [options] start, causal: as `multiHeadAttention` takes them
+ * @returns {Matrix} (T, d_model)
+ *
+ * @typedef {object} Run what all layers of one call share
+ * @property {object} config the model's
+ * @property {boolean} positions false: no token knows where it stands
+ * @property {Object<string, number[]>} switchedOff heads that are off, by the name of their attention
+ * @property {Object<string, Matrix[]>} attentionMaps filled: (T, S) of each head, by the same names
+ */
+export function attend(name, x, answers, parameters, run, options = {}) {
+  const own = { n_heads: run.config.n_heads, switchedOff: run.switchedOff[name], ...options };
+  const { out, weights } = multiHeadAttention(x, answers, parameters, own);
+  run.attentionMaps[name] = weights;
+  return out;
+}
+
+/** What self-attention turns its queries and keys by: the first position, or nothing. */
+export const rotaryStart = ({ config, positions }, start) =>
+  config.positions === "rotary" && positions ? start : undefined;

@@ -1,0 +1,19 @@
+import { add } from "./matrix.js";
+import { learnedPositions, sinusoidalEncoding } from "./positional.js";
+
+// Positional encoding of a model's inputs, of whichever kind its configuration names.
+
+/**
+ * Add to embeddings where their tokens stand; rotary positions come later, inside attention.
+ * @param {Matrix} x (T, d_model), the first of which stands at `start`
+ * @param {object} config the model's
+ * @param {{positions?: {weight: Matrix}}} [parameters] the learned table (max_len, d_model)
+ * @returns {Matrix} (T, d_model)
+ */
+export function positionalEncoding(x, start, config, parameters) {
+  if (config.positions === "sinusoidal")
+    return add(x, sinusoidalEncoding(x.rows, x.width, start, config.layout));
+  if (config.positions === "learned")
+    return add(x, learnedPositions(parameters.positions.weight, x.rows, start));
+  return x;
+}

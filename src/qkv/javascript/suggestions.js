@@ -1,0 +1,35 @@
+// Suggestions of words while a sentence is typed.
+
+const MOST = 8;
+
+/**
+ * At most eight words that can stand at the end of a text: in place of the word that is being typed, or
+ * behind a whole one. They lead to a sentence of the grammar; once a text has left it, or for a model
+ * without one, they are words of the vocabulary.
+ * @param {string} text
+ * @param {Tokenizer} tokenizer of whole words; others suggest nothing
+ * @param {SentenceAutomaton} [sentences]
+ * @returns {{word: string, completes: boolean}[]} completes: in place of the word that is being typed
+ */
+export function suggestions(text, tokenizer, sentences) {
+  if (tokenizer.hasSubwords) return [];
+  const words = tokenizer.split(text);
+  if (!words.length || /\s$/.test(text)) return behind(words, tokenizer, sentences);
+  const typed = words.at(-1).toLowerCase();
+  const known = namesAfter(words.slice(0, -1), tokenizer, sentences) ?? [...tokenizer.ids.keys()];
+  const longer = known.filter((word) => word.toLowerCase().startsWith(typed) && word.toLowerCase() !== typed);
+  if (!longer.length) return behind(words, tokenizer, sentences);
+  return longer.slice(0, MOST).map((word) => ({ word, completes: true }));
+}
+
+function behind(words, tokenizer, sentences) {
+  const next = namesAfter(words, tokenizer, sentences) ?? [];
+  return next.slice(0, MOST).map((word) => ({ word, completes: false }));
+}
+
+/** The words that go on after some in the grammar, undefined where that knows nothing of them. */
+function namesAfter(words, tokenizer, sentences) {
+  const ids = words.map((word) => tokenizer.ids.get(word));
+  const next = sentences?.continuations(ids).map((id) => tokenizer.tokens[id]);
+  return next?.length || sentences?.accepts(ids) ? next : undefined;
+}

@@ -1,0 +1,40 @@
+import { DecodingState } from "./decoding_state.js";
+import { embedding } from "./embedding.js";
+import { encoder } from "./encoder.js";
+import { positionalEncoding } from "./positional_encoding.js";
+
+// Encoder-decoder Transformer, as in the paper.
+
+export class Transformer {
+  /**
+   * @param {object} config as `checkConfig` returns it
+   * @param {object} parameters as `checkParameters` returns them: by their dotted names, a tree
+   */
+  constructor(config, parameters) {
+    Object.assign(this, { config, parameters });
+    this.sourceTable = parameters.source_embedding.weight; // (vocab_size, d_model)
+    this.targetTable = parameters.target_embedding?.weight ?? this.sourceTable; // (V, d_model)
+  }
+
+  /**
+   * Start decoding: encode the source, and give a state that writes token by token.
+   * @param {number[]} ids (S,) of the source, <eos> last
+   * @param {object} [options]
+   * @param {Object<string, number[]>} [options.switchedOff] heads whose output is zeros, by the name of
+   *   their attention: {"encoder.layers.0.self_attention": [0], "decoder.layers.0.cross_attention": [0, 1]}
+   * @param {boolean} [options.positions] false: no token knows where it stands
+   * @returns {DecodingState}
+   */
+  startDecoding(ids, { switchedOff = {}, positions = true } = {}) {
+    const run = { config: this.config, switchedOff, positions, attentionMaps: {} };
+    const x = this.inputs(ids, 0, this.sourceTable, this.parameters.source_inputs, run); // (S, d_model)
+    return new DecodingState(this, encoder(x, this.parameters.encoder, run), run);
+  }
+
+  /** Tokens, the first of which stands at `start`, as the vectors (T, d_model) that a stack takes. */
+  inputs(ids, start, table, parameters, { positions }) {
+    const { config } = this;
+    const x = embedding(ids, table, config.scale_embedding ? Math.sqrt(config.d_model) : 1); // (T, d_model)
+    return positions ? positionalEncoding(x, start, config, parameters) : x;
+  }
+}

@@ -1,0 +1,132 @@
+import { beamSearch } from "./beam_search.js";
+import { checkConfig } from "./config.js";
+import { greedy } from "./greedy.js";
+import { InputError } from "./input_error.js";
+import { LenientTokenizer } from "./lenient_tokenizer.js";
+import { parameterCount, parameterTree } from "./parameters.js";
+import { readSafetensors } from "./safetensors.js";
+import { sample } from "./sampling.js";
+import { SentenceAutomaton } from "./sentence_automaton.js";
+import { suggestions } from "./suggestions.js";
+import { EOS, SOS, Tokenizer } from "./tokenizer.js";
+import { Transformer } from "./transformer.js";
+
+/*
+ * Translator: a Transformer with its tokenizers, from text to text, in the page.
+ *
+ *   const translator = await qkvModel.load(); // not before the first touch
+ *   const ids = translator.encode("The cat sat on the mat"); // throws an InputError that says why not
+ *   const state = translator.startDecoding(ids, {
+ *     switchedOff: { "decoder.layers.0.cross_attention": [1] }, // heads that write zeros; left out: none
+ *     positions: false, // no token knows where it stands; left out: true
+ *   });
+ *   state.encoderMaps["encoder.layers.1.self_attention"][0].row(5); // weights (S,) of head 0, query 5
+ *   for (const { token, logProbs, sum, attentionMaps } of translator.greedy(state)) …
+ *   for (const { token, probabilities } of translator.sample(state, { uniforms, temperature: 2, topK: 5 })) …
+ *   const { hypotheses, tree } = translator.beamSearch(state, { beamSize: 4 });
+ *   translator.decode(hypotheses[0].tokens); // the text
+ *
+ * A state serves one search: start another for the next, or go on from a `state.copy()`. Greedy
+ * decoding and sampling compute a token when it is asked for, so that a page may draw in between.
+ * `state.extend([SOS, …tokens], attentionMaps)` gives the attention of a whole text in one call.
+ * `translator.describe()` has the model's sizes; `openFiles` in open_files.js opens a reader's own.
+ */
+
+const LONGEST = 10_000; // tokens: no page waits for more
+
+export class Translator {
+  /**
+   * @param {object} checkpoint
+   * @param {object} checkpoint.model the configuration, as `TransformerConfig` is saved
+   * @param {object} checkpoint.source vocabulary, as `Tokenizer.save` writes it; where it has a `language`,
+   *   unknown words are refused by name
+   * @param {object} checkpoint.target vocabulary
+   * @param {number} [checkpoint.max_len] the most tokens of a source or translation, <eos> among them
+   * @param {object} [checkpoint.sentences] of the grammar it was trained on, as `SentenceAutomaton` takes them
+   * @param {ArrayBuffer} parameters a safetensors file
+   * @throws {InputError} something is of another kind, does not fit, or is nothing that the page computes
+   */
+  constructor({ model, source, target, max_len, sentences }, parameters) {
+    if (![model, source, target].every((part) => part instanceof Object))
+      throw new InputError("This is no model: it must hold a configuration and two vocabularies.", "file");
+    const config = checkConfig(model);
+    this.model = new Transformer(config, parameterTree(readSafetensors(parameters), config));
+    this.source = source.language ? new LenientTokenizer(source) : new Tokenizer(source);
+    this.target = new Tokenizer(target);
+    this.maxLength = checkMaxLength(max_len ?? config.max_len, config);
+    const sizes = [this.source.tokens.length, this.target.tokens.length];
+    if (String(sizes) !== String([config.vocab_size, config.target_vocab_size]))
+      throw new InputError("The vocabularies are of another size than the model's.", "file");
+    this.sentences = sentences && new SentenceAutomaton(sentences);
+  }
+
+  /**
+   * The ids (S,) of a source text, <eos> last.
+   * @throws {InputError} it is empty, too long, or holds unknown words
+   */
+  encode(text) {
+    const count = this.source.split(text).length;
+    if (!count) throw new InputError("There is no word to translate.", "empty");
+    const most = this.maxLength - 1;
+    const unit = this.source.hasSubwords ? "pieces of words" : "words";
+    if (count > most)
+      throw new InputError(`The model reads at most ${most} ${unit} at once, and these are ${count}.`, "long");
+    return [...this.source.encode(text), EOS];
+  }
+
+  /** Words that can stand at the end of a text that is being typed, as `suggestions` gives them. */
+  suggest(text) {
+    return suggestions(text, this.source, this.sentences);
+  }
+
+  /** Whether ids (S,), as `encode` gives them, are a sentence of the grammar; undefined without one. */
+  isKnownSentence(ids) {
+    return this.sentences?.accepts(ids.slice(0, -1));
+  }
+
+  /** The text of ids of a translation. */
+  decode(ids) {
+    return this.target.decode(ids);
+  }
+
+  /** Start decoding the ids of a source: arguments as `Transformer.startDecoding`. */
+  startDecoding(ids, options) {
+    return this.model.startDecoding(ids, options);
+  }
+
+  /** Steps of greedy decoding, as `generate` yields them. */
+  greedy(state, options) {
+    return greedy(state, { ...this.limits, ...options });
+  }
+
+  /** Steps of sampling: options as `sample` takes them. */
+  sample(state, options) {
+    return sample(state, { ...this.limits, ...options });
+  }
+
+  /** Beam search: options and result as `beamSearch` has them. */
+  beamSearch(state, options) {
+    return beamSearch(state, { ...this.limits, ...options });
+  }
+
+  get parameterCount() {
+    return parameterCount(this.model.config);
+  }
+
+  /** The sizes of the model, for a line about it. */
+  describe() {
+    const { d_model, n_heads, n_layers, n_decoder_layers, vocab_size, target_vocab_size } = this.model.config;
+    const sizes = { d_model, n_heads, n_layers, n_decoder_layers, vocab_size, target_vocab_size };
+    return { parameters: this.parameterCount, ...sizes };
+  }
+
+  get limits() {
+    return { sos: SOS, eos: EOS, maxNewTokens: this.maxLength };
+  }
+}
+
+function checkMaxLength(max_len, { positions, max_len: learned }) {
+  const most = positions === "learned" ? Math.min(learned, LONGEST) : LONGEST;
+  if (Number.isInteger(max_len) && max_len > 0 && max_len <= most) return max_len;
+  throw new InputError(`The model's max_len must be a whole number from 1 to ${most}, got ${max_len}.`, "file");
+}
