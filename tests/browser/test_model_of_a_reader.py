@@ -106,6 +106,9 @@ def test_unknown_words_are_named_in_the_words_of_python(page):
     ]
     texts += ["the wide strete is dangrous", "hospitl hapy qqqq"]
     texts += ["wug blick dax fep toma", "wug zorp wug quux dax fep toma", "넷 셋 둘 하나 영"]
+    texts += ["I'm sad", "she DOESN’T sleep", "it won't, couldn't", "The cat, the “mat”", "我爱你"]
+    texts += ["أنا أحب", "The cat 😀", "ﬁsh sat naïve café", "😀" * 31, "x" + "😀" * 40, "q" * 30]
+    texts += ["The\u200bcat sat\ufeff", "__proto__ constructor", "<eos> the <pad>", "The\0lion"]
     for text, found in zip(texts, refusals(page, texts), strict=True):
         with pytest.raises(UnknownWordsError) as refused:
             pretrained().source.encode(text)
@@ -119,12 +122,17 @@ def test_unknown_words_are_named_in_the_words_of_python(page):
 
 def test_case_and_a_stop_are_passed_over_as_in_python(page):
     texts = ["the CAT sat on the mat.", "i was tired!", "We  bought\nthe hat ?!"]
+    texts += [
+        "Ｔｈｅ ｃａｔ ｓａｔ。．",
+        "the\u200b c\u00adat sat\ufeff…",
+        "the\u3000cat ate the ﬁsh",
+    ]
     expected = [pretrained().source.encode(text, eos=True).tolist() for text in texts]
     assert refusals(page, texts) == expected
 
 
 def test_nothing_and_too_much_are_refused(page):
-    for found in refusals(page, ["", "  \n", " ... !"]):
+    for found in refusals(page, ["", "  \n", " ... !", "\u200b\ufeff \u2060", "…"]):
         assert (found["kind"], found["message"]) == ("empty", "There is no word to translate.")
     longest, longer = "the cat " * 7 + "sat", "the cat " * 8
     assert len(refusals(page, [longest])[0]) == 16
@@ -135,11 +143,13 @@ def test_nothing_and_too_much_are_refused(page):
 
 def test_a_pasted_page_is_refused_at_once(page):
     start = perf_counter()
-    many, one = refusals(page, ["lorem ipsum " * 50_000, "x" * 500_000])
+    texts = ["lorem ipsum " * 50_000, " . a" * 50_000, "x" * 500_000, "a" + "." * 100_000 + "b"]
+    *many, one, dots = refusals(page, texts)
     assert perf_counter() - start < 5
-    assert many["kind"] == "long"
-    assert one["kind"] == "unknown"
-    assert len(one["message"]) < 100
+    assert [found["kind"] for found in many] == ["long", "long"]
+    for found in (one, dots):
+        assert found["kind"] == "unknown"
+        assert len(found["message"]) < 100
 
 
 CHANGES = {

@@ -87,6 +87,26 @@ def test_what_is_offered(page):
     assert page.evaluate("translator.sentences.size") == 34_367
 
 
+def test_of_a_word_in_two_cases_the_one_that_fits_its_place_is_offered(page):
+    behind_a_word = [word for word, _ in suggest(page, "The the th")]
+    assert "the" in behind_a_word
+    assert "The" not in behind_a_word
+
+
+@pytest.mark.parametrize("text", ["The cat sat.", "The cat sat on the mat! ", "The cat…", "."])
+def test_behind_a_stop_nothing_is_offered(page, text):
+    assert suggest(page, text) == []
+
+
+def test_a_pasted_page_is_offered_nothing(page):
+    assert suggest(page, "The cat " * 10_000) == []
+
+
+@pytest.mark.parametrize("text", ["Ｔｈｅ cat sl", "the\u200b CAT\ufeff sl", "  THE\tcat sl"])
+def test_what_the_model_forgives_is_forgiven_while_typing(page, text):
+    assert suggest(page, text) == suggest(page, "The cat sl") != []
+
+
 @pytest.mark.parametrize(
     ("text", "known"),
     [

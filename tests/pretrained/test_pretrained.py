@@ -276,10 +276,31 @@ def test_it_needs_neither_torch_nor_tokenizers():
     assert said.stdout.strip() == ascii(KOREAN), said.stderr
 
 
+FULL_WIDTH = MAT.translate({n: n + 0xFEE0 for n in range(ord("!"), ord("~") + 1)})
+INVISIBLE = "\u200b\N{ZERO WIDTH NO-BREAK SPACE}".join(MAT) + "\N{SOFT HYPHEN}."
+
+
 @pytest.mark.parametrize(
-    "text", [MAT, f"{MAT}.", f"{MAT} .", MAT.lower(), MAT.upper(), f"  {MAT}\n", f"{MAT}?!"]
+    "text",
+    [
+        MAT,
+        f"{MAT}.",
+        f"{MAT} .",
+        MAT.lower(),
+        MAT.upper(),
+        f"  {MAT}\n",
+        f"{MAT}?!",
+        f"{MAT}…",
+        f"{MAT}。",
+    ],
 )
 def test_spelling_is_forgiven(text):
+    assert pretrained().translate(text) == KOREAN
+
+
+@pytest.mark.parametrize("text", [FULL_WIDTH, INVISIBLE], ids=["full width", "invisible"])
+def test_letters_of_another_form_are_forgiven(text):
+    assert text != MAT
     assert pretrained().translate(text) == KOREAN
 
 
@@ -322,11 +343,28 @@ def test_a_text_in_another_language_is_told_which_one_is_read():
     [
         ("zorp quux dax fep", "'zorp', 'quux', 'dax', 'fep'"),
         ("zorp quux zorp dax fep mrk", "'zorp', 'quux', 'dax', 'fep' and 1 more"),
+        ("the cat " + "x" * 100_000, f"'{'x' * 30}…'"),
     ],
 )
 def test_of_many_unknown_words_a_few_are_named_once(text, named):
     with pytest.raises(UnknownWordsError) as found:
         pretrained().translate(text)
+    assert found.value.hint == f"the model does not know {named}"
+
+
+@pytest.mark.parametrize(
+    ("word", "named"),
+    [
+        ("doesn't", "\"doesn't\" (near 'does not')"),
+        ("DON’T", "'DON’T' (near 'do not')"),
+        ("won't", "\"won't\" (near 'will not')"),
+        ("I'm", "\"I'm\" (near 'I am')"),
+        ("couldn't", "\"couldn't\" (near 'cold')"),  # the grammar has no "could"
+    ],
+)
+def test_a_short_form_is_spelt_out_in_known_words(word, named):
+    with pytest.raises(UnknownWordsError) as found:
+        pretrained().translate(f"The cat {word} sleep")
     assert found.value.hint == f"the model does not know {named}"
 
 

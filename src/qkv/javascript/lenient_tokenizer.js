@@ -1,11 +1,12 @@
 import { closestMatch } from "./close_matches.js";
 import { InputError } from "./input_error.js";
-import { normalizeText } from "./normalization.js";
+import { normalizeLetters } from "./normalization.js";
+import { spellOut } from "./short_forms.js";
 import { Tokenizer } from "./tokenizer.js";
 
 // A word-level tokenizer that forgives case and a full stop, and names unknown words.
 
-const SENTENCE_ENDS = /[.!? ]+$/;
+const SENTENCE_ENDS = ".!?。 ";
 const MOST_NAMED = 4; // unknown words; the others are counted
 const LONGEST_WORD = 30; // characters that a message shows, and up to which a near word is looked for
 
@@ -16,9 +17,14 @@ export class LenientTokenizer extends Tokenizer {
     this.language = vocabulary.language;
   }
 
-  /** The words of a text, its case normalized and the stop at its end passed over. */
+  isClosed(text) {
+    const normalized = normalizeLetters(text);
+    return withoutStop(normalized) !== normalized;
+  }
+
+  /** The words of a text, its case and letters normalized and the stop at its end passed over. */
   split(text) {
-    const words = normalizeText(text).replace(SENTENCE_ENDS, "").split(" ").filter(Boolean);
+    const words = withoutStop(normalizeLetters(text)).split(" ").filter(Boolean);
     return words.map((word, n) => this.matchCase(word, n === 0) ?? word);
   }
 
@@ -49,12 +55,25 @@ export class LenientTokenizer extends Tokenizer {
     return order.find((token) => this.ids.has(token));
   }
 
+  /** The known words for an unknown one: "do not" for "don't", else the one that is spelt most like it. */
   near(word) {
-    return word.length > LONGEST_WORD ? undefined : closestMatch(word.toLowerCase(), this.ids.keys());
+    if (shorten(word) !== word) return undefined;
+    const spelt = spellOut(word)?.map((part) => this.matchCase(part, false));
+    return spelt?.every(Boolean) ? spelt.join(" ") : closestMatch(word.toLowerCase(), this.ids.keys());
   }
 }
 
-const shorten = (word) => (word.length > LONGEST_WORD ? `${word.slice(0, LONGEST_WORD)}…` : word);
+// From the end, for a regular expression would try each stop of a pasted page.
+function withoutStop(text) {
+  let end = text.length;
+  while (end && SENTENCE_ENDS.includes(text[end - 1])) end--;
+  return text.slice(0, end);
+}
+
+function shorten(word) {
+  const start = [...word.slice(0, 2 * LONGEST_WORD + 2)]; // a character takes one or two places
+  return start.length > LONGEST_WORD ? `${start.slice(0, LONGEST_WORD).join("")}…` : word;
+}
 
 // As Python writes a text.
 const quote = (word) => (word.includes("'") && !word.includes('"') ? `"${word}"` : `'${word}'`);

@@ -34,6 +34,16 @@ export class Tokenizer {
     return this.characters || Boolean(this.bpe);
   }
 
+  /** Whether a text has a stop at its end, behind which no word follows. */
+  isClosed() {
+    return false;
+  }
+
+  /** The token that a word may be spelt as; here none but itself. */
+  matchCase(word) {
+    return word;
+  }
+
   /** The tokens of a text, normalized first. */
   split(text) {
     if (this.characters) return [...normalizeCharacters(text)];

@@ -1,5 +1,6 @@
 """A word-level tokenizer that forgives case and a full stop, and names unknown words."""
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
@@ -10,8 +11,11 @@ from qkv.text import SPECIAL_TOKENS, Tokenizer, normalize
 
 __all__ = ["LenientTokenizer", "UnknownWordsError"]
 
-SENTENCE_ENDS = ".!?"
+SENTENCE_ENDS = ".!?。"
 MOST_NAMED = 4  # unknown words; the others are counted
+LONGEST_WORD = 30  # characters that a message shows, and up to which a near word is looked for
+SECOND_WORDS = {"n't": "not", "'m": "am", "'re": "are", "'ll": "will"}  # of short forms: "don't"
+FIRST_WORDS = {"wo": "will"}  # "won't"
 
 
 class UnknownWordsError(ValueError):
@@ -42,7 +46,7 @@ class LenientTokenizer(Tokenizer):
         self.language = language
 
     def encode(self, text: str, *, sos: bool = False, eos: bool = False) -> NDArray[np.int64]:
-        """The ids (T,) of a sentence, its case normalized and the stop at its end passed over.
+        """The ids (T,) of a sentence, its case and letters normalized and its stop passed over.
 
         Args:
             text, sos, eos: as for `Tokenizer.encode`.
@@ -51,7 +55,7 @@ class LenientTokenizer(Tokenizer):
             ValueError: text is no text.
         """
         known = set(self.tokens[len(SPECIAL_TOKENS) :])
-        words = normalize(text, "encode").rstrip(f"{SENTENCE_ENDS} ").split()
+        words = _plain_letters(normalize(text, "encode")).rstrip(f"{SENTENCE_ENDS} ").split()
         tokens = [_match_case(word, n == 0, known) for n, word in enumerate(words)]
         unknown = [word for word, token in zip(words, tokens, strict=True) if token is None]
         if unknown:
@@ -66,6 +70,12 @@ class LenientTokenizer(Tokenizer):
                 hint,
             )
         return super().encode(" ".join(filter(None, tokens)), sos=sos, eos=eos)
+
+
+def _plain_letters(text: str) -> str:
+    """The same words in plain letters (ｃａｔ is cat), without the characters that nobody sees."""
+    plain = unicodedata.normalize("NFKC", text)
+    return "".join(letter for letter in plain if unicodedata.category(letter) != "Cf")
 
 
 def _match_case(word: str, is_first: bool, known: set[str]) -> str | None:
@@ -89,6 +99,22 @@ def _name_words(unknown: Iterable[str], known: set[str]) -> str:
 
 
 def _with_closest(word: str, known: set[str]) -> str:
-    """An unknown word, and the known one that is spelt most like it."""
-    near = get_close_matches(word.lower(), sorted(known), n=1, cutoff=0.6)
-    return f"{word!r} (near {near[0]!r})" if near else repr(word)
+    """An unknown word, and what is known: "do not" for "don't", else what is spelt most like it."""
+    if len(word) > LONGEST_WORD:
+        return repr(f"{word[:LONGEST_WORD]}…")
+    near = _spell_out(word, known) or get_close_matches(
+        word.lower(), sorted(known), n=1, cutoff=0.6
+    )
+    return f"{word!r} (near {' '.join(near)!r})" if near else repr(word)
+
+
+def _spell_out(word: str, known: set[str]) -> list[str]:
+    """The two words of a short form, if both are known."""
+    plain = word.lower().replace("’", "'")
+    for end, second in SECOND_WORDS.items():
+        if plain.endswith(end):
+            first = plain.removesuffix(end)
+            words = (FIRST_WORDS.get(first, first), second)
+            tokens = list(filter(None, (_match_case(each, False, known) for each in words)))
+            return tokens if len(tokens) == len(words) else []
+    return []

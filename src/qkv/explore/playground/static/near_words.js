@@ -2,7 +2,8 @@
 
 const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** The text with each whole `word` replaced by `near`. */
+/** The text with each whole `word`, as an unknown one is named, replaced by `near`. */
 export function replaceWord(text, word, near) {
-  return text.replace(new RegExp(`(?<![\\p{L}\\p{N}])${escaped(word)}(?![\\p{L}\\p{N}])`, "gu"), () => near);
+  const plain = text.normalize("NFKC").replace(/\p{Cf}/gu, ""); // the letters in which it is named
+  return plain.replace(new RegExp(`(?<![\\p{L}\\p{N}])${escaped(word)}(?![\\p{L}\\p{N}])`, "gu"), () => near);
 }
