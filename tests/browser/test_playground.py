@@ -1,6 +1,7 @@
 """A playground on a page of its own: typing, suggestions, what fails, by keyboard, on a phone."""
 
 from base64 import b64encode
+from time import perf_counter
 
 import pytest
 
@@ -180,21 +181,44 @@ def test_a_refused_sentence_leaves_the_one_before_it_to_its_end(opened):
     assert "'grzbl'" in box.status.text_content()
 
 
-def test_pasted_line_breaks_part_words(opened):
-    box = opened()
+def paste(box, text):
     box.field.fill("")
     box.field.evaluate(
-        """(field) => {
+        """(field, text) => {
           field.focus();
           const data = new DataTransfer();
-          data.setData("text", "The cat\\r\\nsat on\\nthe mat");
+          data.setData("text", text);
           const init = { clipboardData: data, bubbles: true, cancelable: true };
           field.dispatchEvent(new ClipboardEvent("paste", init));
-        }"""
+        }""",
+        text,
     )
+
+
+def test_pasted_line_breaks_part_words(opened):
+    box = opened()
+    paste(box, "The cat\r\nsat on\nthe mat")
     assert box.field.input_value() == START
     box.field.press("Enter")
     box.wait_for(f"Translation: {KOREAN}")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (" " * 300_000 + "wug\n", "The model does not know 'wug'"),
+        ("\n" * 300_000, "There is no word to translate."),
+        ("The \n" * 60_000, "The model reads at most 15 words at once, and these are 60000."),
+    ],
+    ids=["spaces", "breaks", "words"],
+)
+def test_a_page_is_pasted_at_once(opened, text, said):
+    box = opened()
+    start = perf_counter()
+    paste(box, text)
+    box.field.press("Enter")
+    box.wait_for(said)
+    assert perf_counter() - start < 5
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -5,7 +5,7 @@ import { nativeInput } from "../../framework/static/native_controls.js";
 // manual selection, as the ARIA Authoring Practices describe it. Arrow keys walk through the words, Enter
 // takes one, Escape puts them away, Tab goes on; a finger or a mouse takes one by pressing it.
 
-const LINE_BREAKS = /\s*[\r\n\u2028\u2029]+\s*/g;
+const LINE_BREAKS = /[\r\n\u2028\u2029]+/g;
 
 /** The text with a suggested word: in place of the word that is being typed, or behind it. */
 export function withWord(text, { word, completes }) {
