@@ -48,8 +48,13 @@ function render({ model, el, engine }) {
     controls.show(outcome ? controlsOf(settings, outcome, translator, labels) : []);
     off.show(settings, translator);
     grid.show(outcome ? panelsOf(outcome, settings, translator, labels) : []);
+    labelAndMark();
+  }
+
+  // With the title and the hint around it, as soon as they are there.
+  function labelAndMark() {
     labelGroup(root, title);
-    markKorean(root);
+    markKorean(root.closest(".qkv-explore") ?? root);
   }
 
   let loading = null;
@@ -133,7 +138,7 @@ function render({ model, el, engine }) {
   form.element.addEventListener("focusin", load);
   el.append(root);
   draw();
-  const attached = new ResizeObserver(() => labelGroup(root, title)); // the box around it is there by then
+  const attached = new ResizeObserver(labelAndMark); // the box around it is there by then
   attached.observe(root);
   return () => {
     session.stop();
