@@ -17,6 +17,8 @@ import pytest
 from docutils import nodes
 from sphinx.errors import ExtensionError
 
+from tests.helpers.node import node
+
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "book" / "extensions"))
 live_code = importlib.import_module("live_code")
@@ -165,13 +167,11 @@ def test_anywidget_is_a_module(built: Path) -> None:
         "const made = m.default({ DOMWidgetModel: class {}, DOMWidgetView: class {} });"
         "console.log(Object.keys(m), typeof made.AnyModel, typeof made.AnyView)"
     )
-    node = Path(sys.executable).with_name("node")
-    command = [str(node) if node.exists() else shutil.which("node") or "node"]
     module = file.with_suffix(".mjs")
     shutil.copy(file, module)
     code = code.replace(file.as_uri(), module.as_uri())
     done = subprocess.run(
-        [*command, "--input-type=module", "-e", code], capture_output=True, text=True, timeout=60
+        [node(), "--input-type=module", "-e", code], capture_output=True, text=True, timeout=60
     )
     module.unlink()
     assert done.stdout == "[ 'default' ] function function\n", done.stderr

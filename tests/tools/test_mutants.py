@@ -1,10 +1,12 @@
 """Every fault of tools/mutants.toml can be planted, and one that goes unnoticed is reported."""
 
 import ast
+import subprocess
 from dataclasses import replace
 
 import pytest
 
+from tests.helpers.node import node
 from tools import mutants
 
 FAULTS = mutants.read_faults()
@@ -15,9 +17,22 @@ def test_every_fault_has_its_own_name():
     assert len(set(names)) == len(names) >= 20
 
 
+def check_syntax(name, code):
+    if not name.endswith(".js"):
+        ast.parse(code)
+        return
+    command = [node(), "--input-type=module", "--check"]
+    subprocess.run(command, input=code, check=True, capture_output=True, text=True)
+
+
+def test_what_is_no_javascript_is_noticed():
+    with pytest.raises(subprocess.CalledProcessError):
+        check_syntax("a.js", "const = 1;")
+
+
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_can_be_planted_and_has_its_witnesses(fault):
-    ast.parse(mutants.with_fault(fault))  # a fault of meaning, not of syntax
+    check_syntax(fault.file, mutants.with_fault(fault))  # a fault of meaning
     assert fault.old != fault.new
     assert (mutants.ROOT / fault.test).is_file()
     assert not fault.chapter or (mutants.ROOT / fault.chapter).is_file()
