@@ -125,7 +125,7 @@ def table(figures: Figures) -> str:
         f"{each}; the model needs the first three. The load of the machine at the end was "
         f"{figures['load']}.",
         "",
-        "| | in the page | NumPy | aim |",
+        "| measured | in the page | NumPy | aim |",
         "|---|--:|--:|--:|",
     ]
     for name, (value, other) in rows.items():
