@@ -120,8 +120,10 @@ class NumPyRoom:
             for name, heads in options.get("switchedOff", {}).items():
                 for head in heads:
                     stack.enter_context(switched_off(parts[name], head))
-            if options.get("positions") is False:
-                stack.enter_context(without_positions(self.model))
+            on = options.get("positions", {})
+            off = [part for part in ("encoder", "decoder") if not on.get(part, True)]
+            if off:
+                stack.enter_context(without_positions(self.model, off))
             yield
 
     def _search(self, search: Any, ids: list[int], **options: Any) -> Any:

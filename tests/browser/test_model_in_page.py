@@ -25,7 +25,9 @@ SAMPLING = [
     {"temperature": 3.0, "topK": 50, "topP": 0.95},
 ]
 OPTIONS = [
-    {"positions": False},
+    {"positions": {"encoder": False}},
+    {"positions": {"decoder": False}},
+    {"positions": {"encoder": False, "decoder": False}},
     {"switchedOff": {"decoder.layers.0.cross_attention": [1]}},
     {"switchedOff": {"encoder.layers.0.self_attention": [0, 1]}},
     {

@@ -348,7 +348,8 @@ def test_a_translation_without_a_word_is_said_to_be_one(opened):
     box.translate(START)
     box.wait_for(f"Translation: {KOREAN}")
     box.page.get_by_role("radio", name="heads").check()
-    box.page.get_by_role("checkbox", name="positions").uncheck()
+    for part in ("encoder", "decoder"):
+        box.page.get_by_role("checkbox", name=part).uncheck()
     with without_positions(pretrained().model):
         assert pretrained().translate(START) == ""
     box.wait_for("Translation: (no word)")

@@ -82,15 +82,19 @@ def test_a_reader_s_sentence_is_answered_in_the_page(chapter, name: str) -> None
             expect(box.locator(".qkv-panel").first).to_be_visible()
 
 
-def test_heads_and_positions_can_be_switched_off(chapter) -> None:
+@pytest.mark.parametrize("off", [["encoder"], ["decoder"], ["encoder", "decoder"]])
+def test_heads_and_positions_can_be_switched_off(chapter, off) -> None:
     sentence = "The teacher will meet the doctor"
-    with without_positions(pretrained().model):
+    with without_positions(pretrained().model, off):
         changed = pretrained().translate(sentence)
-    assert changed != pretrained().translate(sentence)
+    assert (changed != pretrained().translate(sentence)) == ("encoder" in off)
     with chapter("13_results", **STILL) as page:
         box = box_of(page)
         box.get_by_role("button", name="Translate").click()
-        box.get_by_role("checkbox", name="positions").uncheck()
+        for part in off:
+            box.get_by_role("checkbox", name=part).uncheck()
+        what = "; ".join(f"positions of the {part}" for part in off)
+        expect(box.locator(".qkv-off")).to_contain_text(f"Switched off: {what}.")
         says(box, changed)
         box.get_by_role("button", name="Switch all on").click()
         says(box, pretrained().translate(sentence))

@@ -204,15 +204,24 @@ def assert_switched_off_heads_are_pythons(views):
     room = NumPyRoom(pretrained())
     off = {CROSS: [1], ENCODER: [0]}
     for text in EXAMPLES[:4]:
-        (shown,) = views((text, {"view": "heads", "switchedOff": off, "positions": False}))
+        (shown,) = views(
+            (
+                text,
+                {
+                    "view": "heads",
+                    "switchedOff": off,
+                    "positions": {"encoder": False, "decoder": False},
+                },
+            )
+        )
         ids = pretrained().source.encode(text, eos=True).tolist()
-        with room.changed({"switchedOff": off, "positions": False}):
+        with room.changed({"switchedOff": off, "positions": {"encoder": False, "decoder": False}}):
             tokens, _ = room.greedy(ids)
         assert shown["tokens"] == tokens
         assert shown["untouched"] == pretrained().translate(text)
         now = pretrained().target.decode(np.array(tokens))
         same = now == shown["untouched"]
-        rows = [["with all", shown["untouched"]], ["now", "the same" if same else now]]
+        rows = [["all on", shown["untouched"]], ["now", "the same" if same else now]]
         assert shown["panels"]["translations"]["rows"] == rows
 
 
@@ -242,7 +251,7 @@ def test_an_answer_grows_token_by_token_and_a_beam_search_comes_whole(views):
 MOVES = [
     [["view", 1], ["method", 2], ["temperature", 5], ["topK", 2], ["topP", 3], ["word", 1]],
     [["view", 1], ["method", 1], ["beamSize", 7], ["lengthPenalty", 20]],
-    [["view", 2], ["part", 1], ["switchedOff", [True, False]], ["positions", [False]]],
+    [["view", 2], ["part", 1], ["switchedOff", [True, False]], ["positions", [False, True]]],
     [["word", 3], ["head", 2]],
 ]
 
@@ -366,7 +375,7 @@ def test_a_large_model_is_shown_in_part_and_says_so(views):
     assert "of 80 steps" in beam["panels"]["translation"]["text"]
     maps = heads["panels"]["maps"]
     assert maps["shape"] == [12, 18, 18]
-    assert heads["panels"]["map"]["text"].startswith("cross layer 2: 18 of 80 tokens, and 18 of")
+    assert heads["panels"]["map"]["text"].startswith("18 of 80 tokens, and 18 of")
     names = next(one for one in heads["controls"] if one["name"] == "part")["texts"]
     assert names[0] == "encoder layer 1"
     assert len(names) == 7
@@ -444,7 +453,7 @@ FAULTS = [
     ("sampling", "search_view", "logProbs[b] - logProbs[a]", "logProbs[a] - logProbs[b]"),
     ("sampling", "answer", "topK: topK || undefined, ", ""),
     ("heads", "answer", "translator.startDecoding(ids, mended)", "translator.startDecoding(ids)"),
-    ("heads", "settings", "!positions ||", "false &&"),
+    ("heads", "settings", "!positions.encoder || !positions.decoder ||", "false &&"),
     ("cache", "cache_view", "(d_k + d_v)", "d_k"),
     ("cache", "cache_view", "t > at - first ||", ""),
 ]

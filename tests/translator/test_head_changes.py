@@ -145,6 +145,28 @@ def test_without_positions_the_order_of_the_source_does_not_count(model):
     assert not np.allclose(before, without)
 
 
+def test_positions_of_one_part_alone_are_left_out(model):
+    ids, target = np.array([[4, 7, 9, 3]]), np.array([[1, 5, 6]])
+    found = [model(ids, target)]
+    for parts in (("encoder",), ("decoder",), ("decoder", "encoder")):
+        with without_positions(model, parts):
+            found.append(model(ids, target))
+            memory = model.encode(ids)
+            turned = model.encode(ids[:, ::-1])
+        assert np.allclose(memory, turned[:, ::-1]) == ("encoder" in parts)
+    for n, one in enumerate(found):
+        assert not any(np.allclose(one, other) for other in found[:n])
+    with without_positions(model, ()):
+        np.testing.assert_array_equal(model(ids, target), found[0])
+
+
+@pytest.mark.parametrize("parts", ["encoder", ("encoder", "source"), [None]])
+def test_parts_that_are_none_are_refused(model, parts):
+    refused = pytest.raises(ValueError, match="parts must be some of 'encoder' and 'decoder'")
+    with refused, without_positions(model, parts):
+        pass
+
+
 def test_positions_inside_attention_are_not_left_out_in_silence():
     config = TransformerConfig(11, d_model=6, n_heads=3, d_ff=7, n_layers=1, positions="rotary")
     refused = pytest.raises(ValueError, match=r"without_positions: .* got 'rotary': only")

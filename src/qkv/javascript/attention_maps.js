@@ -14,7 +14,7 @@ import { multiHeadAttention } from "./multi_head.js";
  *
  * @typedef {object} Run what all layers of one call share
  * @property {object} config the model's
- * @property {boolean} positions false: no token knows where it stands
+ * @property {boolean} positions false: no token of this part knows where it stands
  * @property {Object<string, number[]>} switchedOff heads that are off, by the name of their attention
  * @property {Object<string, Matrix[]>} attentionMaps filled: (T, S) of each head, by the same names
  */

@@ -22,13 +22,16 @@ export class Transformer {
    * @param {object} [options]
    * @param {Object<string, number[]>} [options.switchedOff] heads whose output is zeros, by the name of
    *   their attention: {"encoder.layers.0.self_attention": [0], "decoder.layers.0.cross_attention": [0, 1]}
-   * @param {boolean} [options.positions] false: no token knows where it stands
+   * @param {{encoder?: boolean, decoder?: boolean}} [options.positions] false: no token of this part
+   *   knows where it stands
    * @returns {DecodingState}
    */
-  startDecoding(ids, { switchedOff = {}, positions = true } = {}) {
-    const run = { config: this.config, switchedOff, positions, attentionMaps: {} };
+  startDecoding(ids, { switchedOff = {}, positions = {} } = {}) {
+    const { encoder: inSource = true, decoder: inTarget = true } = positions;
+    const run = { config: this.config, switchedOff, positions: inSource, attentionMaps: {} };
     const x = this.inputs(ids, 0, this.sourceTable, this.parameters.source_inputs, run); // (S, d_model)
-    return new DecodingState(this, encoder(x, this.parameters.encoder, run), run);
+    const memory = encoder(x, this.parameters.encoder, run); // (S, d_model)
+    return new DecodingState(this, memory, { ...run, positions: inTarget });
   }
 
   /** Tokens, the first of which stands at `start`, as the vectors (T, d_model) that a stack takes. */

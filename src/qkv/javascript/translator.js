@@ -18,7 +18,7 @@ import { Transformer } from "./transformer.js";
  *   const ids = translator.encode("The cat sat on the mat"); // throws an InputError that says why not
  *   const state = translator.startDecoding(ids, {
  *     switchedOff: { "decoder.layers.0.cross_attention": [1] }, // heads that write zeros; left out: none
- *     positions: false, // no token knows where it stands; left out: true
+ *     positions: { encoder: false }, // of the source, no token knows where it stands; left out: true
  *   });
  *   state.encoderMaps["encoder.layers.1.self_attention"][0].row(5); // weights (S,) of head 0, query 5
  *   for (const { token, logProbs, sum, attentionMaps } of translator.greedy(state)) …

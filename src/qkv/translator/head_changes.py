@@ -127,26 +127,34 @@ def _changed_row(
 
 
 @contextmanager
-def without_positions(model: Any) -> Iterator[None]:
+def without_positions(model: Any, parts: Sequence[str] = ("encoder", "decoder")) -> Iterator[None]:
     """While it is open, no token knows where it stands: nothing is added to the embeddings.
 
+    Args:
+        parts: of the model, whose inputs this is done to.
     Raises:
-        ValueError: the positions of this model do not stand in its inputs, but in its attention.
+        ValueError: parts names something else than these two, or the positions of this model do not
+            stand in its inputs, but in its attention.
     """
+    inputs = {"encoder": model.source_inputs, "decoder": model.target_inputs}
+    if isinstance(parts, str) or not set(parts) <= set(inputs):
+        raise ValueError(
+            "without_positions: parts must be some of 'encoder' and 'decoder', as a tuple, got "
+            f"{parts!r}"
+        )
     if model.config.positions not in ("sinusoidal", "learned"):
         raise ValueError(
             "without_positions: the model's positions must be 'sinusoidal' or 'learned', got "
             f"{model.config.positions!r}: only what is added to embeddings can be left out"
         )
-    inputs = (model.source_inputs, model.target_inputs)
-    kept = [part.config for part in inputs]
-    for part in inputs:
-        part.config = replace(part.config, positions="none")
+    kept = {part: inputs[part].config for part in parts}
+    for part, config in kept.items():
+        inputs[part].config = replace(config, positions="none")
     try:
         yield
     finally:
-        for part, config in zip(inputs, kept, strict=True):
-            part.config = config
+        for part, config in kept.items():
+            inputs[part].config = config
 
 
 def head_means(translator: Translator, pairs: Sequence[Pair]) -> dict[str, Any]:

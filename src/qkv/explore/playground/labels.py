@@ -36,7 +36,7 @@ DEFAULT_LABELS = {
     # What is switched off.
     "off": "Switched off: {what}.",
     "heads off": "{part} head {heads}",
-    "positions off": "positions",
+    "positions off": "positions of the {part}",
     "switch all on": "Switch all on",
     # Where no widget is drawn.
     "unrun": "Playground, “{title}”: run this cell in Jupyter to use it. "

@@ -26,8 +26,7 @@ LABELS = {
     "step": "step",
     "part": "part",
     "heads on": "heads that are on",
-    "positions on": "order of the words",
-    "positions": "positions",
+    "positions on": "positions that are on",
     # Attention.
     "sentence": "sentence",
     "looks at": "For each word, where the model looks most",
@@ -75,10 +74,11 @@ LABELS = {
     "decoder layer": "decoder layer {layer}",
     "cross layer": "cross layer {layer}",
     "translations": "The translation",
-    "with all": "with all",
+    "switches": "switches",
+    "with all": "all on",
     "now": "now",
     "the same": "the same",
-    "map": "attention of",
+    "map": "shown",
     "maps": "Weights of each head",
     "map cut": "{rows} of {queries} tokens, and {columns} of the {keys} that they look at",
 }

@@ -17,7 +17,7 @@ export const DEFAULTS = {
   head: "average", // or a head, from 0
   part: "decoder.layers.0.cross_attention",
   switchedOff: {}, // heads by the name of their attention
-  positions: true,
+  positions: { encoder: true, decoder: true },
 };
 
 /**

@@ -30,7 +30,7 @@ const TAKE = {
   head: (settings, value) => ({ head: value === 0 ? "average" : value - 1 }),
   part: (settings, value, { model }) => ({ part: attentionNames(model.config)[value] }),
   seed: ({ seed }) => ({ seed: seed + 1 }),
-  positions: (settings, [on]) => ({ positions: on }),
+  positions: (settings, [encoder, decoder]) => ({ positions: { encoder, decoder } }),
   switchedOff: ({ part, switchedOff }, on) => {
     const heads = on.map((_, head) => head).filter((head) => !on[head]);
     return { switchedOff: { ...switchedOff, [part]: heads } };

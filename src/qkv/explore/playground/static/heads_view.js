@@ -17,9 +17,12 @@ export function headsControls(settings, _, { model: { config } }, labels) {
   return [
     pick("part", labels.part, parts, names.indexOf(part)),
     control("switchedOff", "switches", labels["heads on"], heads, on, true),
-    control("positions", "switches", labels["positions on"], [labels.positions], [positions], true),
+    control("positions", "switches", labels["positions on"], ...positionSwitches(positions, labels), true),
   ];
 }
+
+const positionSwitches = (positions, labels) =>
+  [Object.keys(positions).map((part) => labels[part]), Object.values(positions)];
 
 export function headsPanels(outcome, { part }, { model: { config } }, labels) {
   const { maps, rows, columns } = mapsOf(outcome, part);
@@ -27,13 +30,12 @@ export function headsPanels(outcome, { part }, { model: { config } }, labels) {
   const [T, S] = [Math.min(rows.length, most), Math.min(columns.length, most)];
   const { translation, untouched } = outcome;
   const now = translation === untouched ? labels["the same"] : translationText(translation, labels);
-  const shown = [attentionText(part, config, labels)];
-  if (T < rows.length || S < columns.length)
-    shown.push(formatText(labels["map cut"], { rows: T, columns: S, queries: rows.length, keys: columns.length }));
-  const header = ["", labels.translation];
+  const sizes = { rows: T, columns: S, queries: rows.length, keys: columns.length };
+  const isCut = T < rows.length || S < columns.length;
+  const header = [labels.switches, labels.translation];
   return [
     tablePanel("translations", header, [[labels["with all"], translationText(untouched, labels)], [labels.now, now]]),
-    textPanel("map", shown.join(": ")),
+    ...(isCut ? [textPanel("map", formatText(labels["map cut"], sizes))] : []),
     heatmapPanel("maps", weightsOf(maps, T, S), [maps.length, T, S], rows.slice(0, T), columns.slice(0, S)),
   ];
 }

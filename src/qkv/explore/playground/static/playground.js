@@ -28,7 +28,7 @@ function render({ model, el, engine }) {
   status.say(formatText(labels[source.isPage ? "page loads" : "kernel sends"], { megabytes }));
   const controls = controlRow(change);
   const off = offLine(labels, () => {
-    session.settings = { ...session.settings, switchedOff: {}, positions: true };
+    session.switchAllOn();
     controls.element.querySelector("input:checked").focus(); // the button goes away
     perform(() => session.run(false));
   });

@@ -37,7 +37,7 @@ function distributionPanels({ steps, settings }, at, { target }, labels) {
   const [shown, others] = [order.slice(0, SHOWN), order.slice(SHOWN)];
   const rest = others.reduce((sum, id) => sum + probabilities[id], 0);
   const names = [...shown.map((id) => target.tokens[id]), formatText(labels.others, { count: others.length })];
-  const parts = { step: at + 1, count: steps.length, text, share: formatNumber(probabilities[token], 2) };
+  const parts = { step: at + 1, count: steps.length, text, share: shareText(probabilities[token]) };
   const panels = [
     textPanel("chosen", formatText(labels["step shown"], parts)),
     sharesPanel("probability", [...shown.map((id) => probabilities[id]), rest], names),
@@ -50,6 +50,8 @@ function distributionPanels({ steps, settings }, at, { target }, labels) {
     textPanel("seed", settings.seed),
   ];
 }
+
+const shareText = (share) => (share < 0.005 ? "< 0.01" : formatNumber(share, 2));
 
 /** All ids, falling by their log-probability; of equals, the lower id comes first. */
 const likeliest = (logProbs) => [...logProbs.keys()].sort((a, b) => logProbs[b] - logProbs[a]);

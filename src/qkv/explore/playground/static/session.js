@@ -24,6 +24,12 @@ export class Session {
     Object.assign(this, { engine, translator, settings, outcome: null, ids: null });
   }
 
+  /** Set all heads and positions on; `run` then answers again. */
+  switchAllOn() {
+    const { switchedOff, positions } = DEFAULTS;
+    this.settings = { ...this.settings, switchedOff, positions };
+  }
+
   /** End the run that is under way. */
   stop() {
     this.runs++;

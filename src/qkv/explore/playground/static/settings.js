@@ -18,7 +18,7 @@ export const methodOf = ({ view, method }) => (view === "search" ? method : "gre
 
 /** Whether a head or the positions are off. */
 export const isChanged = ({ switchedOff, positions }) =>
-  !positions || Object.values(switchedOff).some((heads) => heads.length);
+  !positions.encoder || !positions.decoder || Object.values(switchedOff).some((heads) => heads.length);
 
 /** The settings without what the model does not have: parts and heads of another one. */
 export function mendSettings(settings, { model: { config } }) {
