@@ -35,7 +35,13 @@ CASES = {
         "positions": "rotary",
         "n_kv_heads": 1,
     },
-    "learned positions": {"positions": "learned", "max_len": 11, "norm": "rms"},
+    "learned positions": {
+        "positions": "learned",
+        "max_len": 11,
+        "norm": "rms",
+        "n_heads": 4,
+        "n_kv_heads": 2,
+    },
     "as GPT-2": {
         "norm_placement": "pre",
         "activation": "gelu_tanh",
