@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from qkv.config import TransformerConfig
+from qkv.corpus import glosses
 from qkv.explore import decoding
 from qkv.explore.playground.view_labels import LABELS
 from qkv.pretrained import EXAMPLES, pretrained
@@ -78,6 +79,10 @@ def numbers(panel):
     return np.array(panel["arrays"][0]).reshape(panel["shape"])
 
 
+def word_by_word(text):
+    return " · ".join(glosses().get(word, word) for word in text.split(" "))
+
+
 def chosen(control):
     return control["texts"][control["value"]]
 
@@ -96,8 +101,9 @@ def assert_attention_is_pythons(views):
             assert panels["weights"]["limits"] == [0, 1]
             rows = panels["looks at"]["rows"]
             assert [row[1] for row in rows] == words
-            assert [row[2] for row in rows] == [maps.source[w.argmax()] for w in weights[:-1]]
-            given = [float(row[3]) for row in rows]
+            assert [row[2] for row in rows] == [glosses()[word] for word in words]
+            assert [row[3] for row in rows] == [maps.source[w.argmax()] for w in weights[:-1]]
+            given = [float(row[4]) for row in rows]
             assert given == pytest.approx(weights[:-1].max(1), abs=0.0051)
             assert [row[0].endswith("←") for row in rows] == [k == n for k in range(len(words))]
             assert panels["shown"]["text"] == f"word {n + 1} of {len(words)}: {words[n]}"
@@ -129,6 +135,7 @@ def assert_beam_is_pythons(views):
     for one, shown in zip(asked, views(*settings), strict=True):
         expected, panels = python_beam(*one), shown["panels"]
         rows = [[cell.replace("-", "−") for cell in row] for row in expected["hypotheses"].rows]
+        rows = [[text, word_by_word(text), *numbers] for text, *numbers in rows]
         assert panels["hypotheses"]["rows"] == rows, one
         assert panels["translation"]["text"] == shown["translation"] == rows[0][0]
         nodes, tree = expected["tree"].nodes, panels["tree"]
@@ -221,7 +228,8 @@ def assert_switched_off_heads_are_pythons(views):
         assert shown["untouched"] == pretrained().translate(text)
         now = pretrained().target.decode(np.array(tokens))
         same = now == shown["untouched"]
-        rows = [["all on", shown["untouched"]], ["now", "the same" if same else now]]
+        before, after = shown["untouched"], "the same" if same else now
+        rows = [["all on", before, word_by_word(before)], ["now", after, word_by_word(now)]]
         assert shown["panels"]["translations"]["rows"] == rows
 
 

@@ -8,6 +8,7 @@ text.
 
 from qkv.corpus.clause import Features, Pair
 from qkv.corpus.files import read_pairs, read_tsv
+from qkv.corpus.glosses import glosses
 from qkv.corpus.grammar import sentences
 from qkv.corpus.particles import has_final_consonant, with_particle
 from qkv.corpus.splits import combinations, split_by_combination, split_random
@@ -21,6 +22,7 @@ __all__ = [
     "TreeScores",
     "combinations",
     "constituency_tree",
+    "glosses",
     "has_final_consonant",
     "linearize",
     "parse_brackets",

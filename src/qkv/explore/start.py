@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
+from qkv.corpus import glosses
 from qkv.explore.framework.panels import Bars, Panels, Table
 from qkv.pretrained import EXAMPLES, pretrained
 from qkv.translator import AttentionMaps
 
-# What each Korean word of the examples' translations says; its ending marks its role.
-WORDS = """
-고양이가 cat, 매트 mat, 위에 on, 앉았다 sat, 개는 dog, 피곤해서 because tired, 길을 street,
-건너지 cross, 않았다 not, 길이 street, 넓어서 because wide, 토끼는 rabbit, 배고파서 because hungry,
-당근을 carrot, 먹었다 ate, 당근이 carrot, 맛있어서 because delicious, 나는 I, 피곤했다 was tired,
-우리는 we, 시장에서 in market, 모자를 hat, 샀다 bought, 그녀는 she, 집에 to house, 갈 go,
-것이다 will, 정원은 garden, 예쁘지 pretty, 목마른 thirsty, 선생님이 teacher, 상자를 box,
-닫았다 closed, 그들은 they, 조용한 quiet, 도서관에서 in library, 기다리지 wait, 않는다 not,
-똑똑한 clever, 정원에 to garden, 오지 come, 않을 not
-"""
-GLOSSES = dict(pair.strip().split(maxsplit=1) for pair in WORDS.split(","))
 # What the buttons say: a whole sentence on each would fill the screen of a phone.
 NAMES = """
 cat; dog, tired; dog, wide; rabbit, hungry; rabbit, delicious; I was tired; hat; house; garden;
@@ -44,7 +34,7 @@ def look(*, sentence: str, word: int, head: str) -> Panels:
     at = min(word, len(korean)) - 1
     heads = maps.stack("cross")[-1]  # (H, T, S)
     weights = heads.mean(0) if head == HEADS[0] else heads[HEADS.index(head) - 1]  # (T, S)
-    rows = [(f"{n}", one, GLOSSES.get(one, "")) for n, one in enumerate(korean, start=1)]
+    rows = [(f"{n}", one, glosses().get(one, "")) for n, one in enumerate(korean, start=1)]
     rows[at] = (f"{at + 1} {CHOSEN}", *rows[at][1:])
     return {
         "english": english,

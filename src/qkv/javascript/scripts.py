@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from qkv.bridge import to_bytes
-from qkv.corpus import sentences
+from qkv.corpus import glosses, sentences
 from qkv.javascript.bundle import as_plain_script, in_order_of_imports
 from qkv.javascript.sentence_automaton import sentence_automaton
 from qkv.pretrained.lenient_tokenizer import LenientTokenizer
@@ -42,10 +42,11 @@ def checkpoint_content(translator: Translator) -> dict[str, Any]:
 
 
 def page_content(translator: Translator) -> dict[str, Any]:
-    """The same with the sentences of the grammar, for the model that was trained on it."""
+    """The same with the grammar's sentences and glosses, for the model that was trained on it."""
     content = checkpoint_content(translator)
     if isinstance(translator.source, LenientTokenizer):
         content["sentences"] = grammar(translator.source.tokens)
+        content["glosses"] = dict(glosses())
     return content
 
 

@@ -43,10 +43,11 @@ export class Translator {
    * @param {object} checkpoint.target vocabulary
    * @param {number} [checkpoint.max_len] the most tokens of a source or translation, <eos> among them
    * @param {object} [checkpoint.sentences] of the grammar it was trained on, as `SentenceAutomaton` takes them
+   * @param {Object<string, string>} [checkpoint.glosses] what words of translations say in English
    * @param {ArrayBuffer} parameters a safetensors file
    * @throws {InputError} something is of another kind, does not fit, or is nothing that the page computes
    */
-  constructor({ model, source, target, max_len, sentences }, parameters) {
+  constructor({ model, source, target, max_len, sentences, glosses }, parameters) {
     if (![model, source, target].every((part) => part instanceof Object))
       throw new InputError("This is no model: it must hold a configuration and two vocabularies.", "file");
     const config = checkConfig(model);
@@ -58,6 +59,7 @@ export class Translator {
     if (String(sizes) !== String([config.vocab_size, config.target_vocab_size]))
       throw new InputError("The vocabularies are of another size than the model's.", "file");
     this.sentences = sentences && new SentenceAutomaton(sentences);
+    this.glosses = glosses && new Map(Object.entries(glosses));
   }
 
   /**

@@ -2,7 +2,7 @@ import { formatNumber } from "../../framework/static/number_format.js";
 import { headTexts, lastCrossAttention } from "./attentions.js";
 import { pick } from "./descriptors.js";
 import { formatText } from "./format_text.js";
-import { sharesPanel, tablePanel, textPanel, translationText, within } from "./panel_objects.js";
+import { glossColumn, sharesPanel, tablePanel, textPanel, translationText, within } from "./panel_objects.js";
 
 // Attention: where the model looks in the source for each word that it writes.
 
@@ -32,7 +32,9 @@ function crossWeights({ attentionMaps }, head, config) {
   return heads[0].map((_, s) => heads.reduce((sum, weights) => sum + weights[s], 0) / heads.length);
 }
 
-export function attentionPanels({ source, steps, translation }, { word, head }, { model: { config } }, labels) {
+export function attentionPanels({ source, steps, translation }, { word, head }, translator, labels) {
+  const { config } = translator.model;
+  const english = glossColumn(translator, labels);
   const words = written(steps);
   const at = within(word, words);
   const first = Math.max(0, Math.min(at - MOST_ROWS / 2, words.length - MOST_ROWS));
@@ -40,15 +42,17 @@ export function attentionPanels({ source, steps, translation }, { word, head }, 
     const weights = crossWeights(step, head, config);
     const most = weights.indexOf(weights.reduce((a, b) => Math.max(a, b)));
     const number = first + n === at ? `${at + 1} ${CHOSEN}` : `${first + n + 1}`;
-    return [number, step.text, source[most], formatNumber(weights[most], 2)];
+    return [number, step.text, ...english.cell(step.text), source[most], formatNumber(weights[most], 2)];
   });
+  const named = (...names) => names.map((name) => labels[name]);
+  const header = [...named("number", "translation"), ...english.header, ...named("most of", "weight")];
   const parts = { word: at + 1, count: words.length, text: words[at].text, from: first + 1, to: first + rows.length };
   const shown = [formatText(labels["word shown"], parts)];
   if (rows.length < words.length) shown.push(formatText(labels["rows shown"], parts));
   const weights = crossWeights(words[at], head, config); // (S,)
   return [
     textPanel("translation", translationText(translation, labels)),
-    tablePanel("looks at", ["number", "translation", "most of", "weight"].map((name) => labels[name]), rows),
+    tablePanel("looks at", header, rows),
     textPanel("shown", shown.join("; ")),
     sharesPanel("weights", ...fewBars(weights, source, labels)),
   ];

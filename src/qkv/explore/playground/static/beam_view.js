@@ -1,30 +1,33 @@
 import { formatNumber } from "../../framework/static/number_format.js";
 import { formatText } from "./format_text.js";
-import { tablePanel, textPanel, translationText } from "./panel_objects.js";
+import { glossColumn, tablePanel, textPanel, translationText } from "./panel_objects.js";
 
 // Beam search: the sentences that it ended, and the tree of what it kept and dropped.
 
 const MOST_NODES = 160; // of a tree: a larger one is no longer looked through
 
-export function beamPanels(outcome, { target }, labels) {
+export function beamPanels(outcome, translator, labels) {
+  const { target } = translator;
   const { translation, tree, steps: best } = outcome;
   const { nodes, steps } = treeNodes(tree, outcome.settings.beamSize);
   const written = [translationText(translation, labels)];
   if (steps < tree.length) written.push(formatText(labels["tree cut"], { steps, count: tree.length }));
   return [
     textPanel("translation", written.join(" · ")),
-    hypothesesPanel(outcome, target, labels),
+    hypothesesPanel(outcome, translator, labels),
     treePanel(nodes, target.tokens, best[0].read),
   ];
 }
 
 /** Each finished sentence: how long, the sum of its log-probabilities, and that divided by length^α. */
-function hypothesesPanel({ hypotheses, settings }, target, labels) {
-  const header = ["best first", "tokens", "sum", "score"].map((name) => labels[name]);
+function hypothesesPanel({ hypotheses, settings }, translator, labels) {
+  const english = glossColumn(translator, labels);
+  const header = [labels["best first"], ...english.header, ...["tokens", "sum", "score"].map((name) => labels[name])];
   const rows = hypotheses.map(({ tokens, score, isEnded }) => {
     const total = score * tokens.length ** settings.lengthPenalty;
-    const text = translationText(target.decode(tokens), labels) + (isEnded ? "" : " …");
-    return [text, String(tokens.length), formatNumber(total, 2), formatNumber(score, 2)];
+    const translation = translator.target.decode(tokens);
+    const text = translationText(translation, labels) + (isEnded ? "" : " …");
+    return [text, ...english.cell(translation), String(tokens.length), formatNumber(total, 2), formatNumber(score, 2)];
   });
   return tablePanel("hypotheses", header, rows);
 }

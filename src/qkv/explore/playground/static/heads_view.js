@@ -1,7 +1,7 @@
 import { attentionNames, attentionText, headTexts } from "./attentions.js";
 import { control, pick } from "./descriptors.js";
 import { formatText } from "./format_text.js";
-import { heatmapPanel, tablePanel, textPanel, translationText } from "./panel_objects.js";
+import { glossColumn, heatmapPanel, tablePanel, textPanel, translationText } from "./panel_objects.js";
 
 // Heads: the weights of every head of an attention, and the translation while some are switched off.
 
@@ -24,7 +24,8 @@ export function headsControls(settings, _, { model: { config } }, labels) {
 const positionSwitches = (positions, labels) =>
   [Object.keys(positions).map((part) => labels[part]), Object.values(positions)];
 
-export function headsPanels(outcome, { part }, { model: { config } }, labels) {
+export function headsPanels(outcome, { part }, translator, labels) {
+  const english = glossColumn(translator, labels);
   const { maps, rows, columns } = mapsOf(outcome, part);
   const most = Math.min(MOST_TOKENS, Math.floor(Math.sqrt(MOST_CELLS / maps.length)));
   const [T, S] = [Math.min(rows.length, most), Math.min(columns.length, most)];
@@ -32,9 +33,13 @@ export function headsPanels(outcome, { part }, { model: { config } }, labels) {
   const now = translation === untouched ? labels["the same"] : translationText(translation, labels);
   const sizes = { rows: T, columns: S, queries: rows.length, keys: columns.length };
   const isCut = T < rows.length || S < columns.length;
-  const header = [labels.switches, labels.translation];
+  const header = [labels.switches, labels.translation, ...english.header];
+  const lines = [
+    [labels["with all"], translationText(untouched, labels), ...english.cell(untouched)],
+    [labels.now, now, ...english.cell(translation)],
+  ];
   return [
-    tablePanel("translations", header, [[labels["with all"], translationText(untouched, labels)], [labels.now, now]]),
+    tablePanel("translations", header, lines),
     ...(isCut ? [textPanel("map", formatText(labels["map cut"], sizes))] : []),
     heatmapPanel("maps", weightsOf(maps, T, S), [maps.length, T, S], rows.slice(0, T), columns.slice(0, S)),
   ];

@@ -5,6 +5,13 @@ export const textPanel = (name, text) => ({ name, kind: "text", text: String(tex
 /** A translation, or a word for one that ended before its first. */
 export const translationText = (translation, labels) => translation || labels["no word"];
 
+/** A column of a table with what texts say, word by word; without glosses there is none. */
+export function glossColumn({ glosses }, labels) {
+  if (!glosses) return { header: [], cell: () => [] };
+  const gloss = (text) => text.split(" ").map((word) => glosses.get(word) ?? word).join(" · ");
+  return { header: [labels["in English"]], cell: (text) => [gloss(text)] };
+}
+
 export const tablePanel = (name, header, rows) => ({ name, kind: "table", header, rows });
 
 /** Bars of shares: each from 0 to 1. */

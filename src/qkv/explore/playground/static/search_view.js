@@ -3,7 +3,7 @@ import { beamPanels } from "./beam_view.js";
 import { cachePanels } from "./cache_view.js";
 import { control, overValues } from "./descriptors.js";
 import { formatText } from "./format_text.js";
-import { sharesPanel, textPanel, translationText, within } from "./panel_objects.js";
+import { glossColumn, sharesPanel, textPanel, translationText, within } from "./panel_objects.js";
 import { methodOf } from "./settings.js";
 
 // Search: how the words of a translation are chosen, and what is kept in the meantime.
@@ -25,6 +25,7 @@ export function searchPanels(outcome, settings, translator, labels) {
   const at = within(settings.word, outcome.steps);
   return [
     textPanel("translation", translationText(outcome.translation, labels)),
+    ...glossColumn(translator, labels).cell(outcome.translation).map((text) => textPanel("in English", text)),
     ...distributionPanels(outcome, at, translator, labels),
     ...cachePanels(outcome, at, translator, labels),
   ];
