@@ -290,5 +290,7 @@ def test_on_a_phone_a_table_breaks_korean_between_words_alone(browser, theme):
       }
       return heights;
     }"""
-    assert root.locator("td").first.evaluate(lines) == [1] * 12
+    cell = root.locator("td").first
+    cell.wait_for()  # drawn once the width is known
+    assert cell.evaluate(lines) == [1] * 12
     context.close()
