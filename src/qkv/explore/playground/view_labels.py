@@ -28,7 +28,7 @@ LABELS = {
     "heads on": "heads that are on",
     "positions on": "positions that are on",
     # Attention.
-    "sentence": "sentence",
+    "sentence": "translated sentence",
     "looks at": "For each word, where the model looks most",
     "number": "word",
     "translation": "translation",
@@ -39,7 +39,7 @@ LABELS = {
     "shown": "chosen",
     "word shown": "word {word} of {count}: {text}",
     "rows shown": "the table holds words {from} to {to}",
-    "weights": "Cross-attention: how much it takes of each word",
+    "weights": "Cross-attention: how much it looks at each word",
     "others": "{count} others",
     # Search.
     "chosen": "chosen",
