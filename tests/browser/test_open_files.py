@@ -23,6 +23,8 @@ from tests.helpers.training import PAIRS, SHORT, SMALL, write_pairs
 from tests.helpers.translators import checkpoint
 
 CLOSE = 1e-4
+LONGEST_SENTENCE = 300  # characters, whatever the file holds
+LONG = "a" * 100_000
 DECODE = """const decode = (files) => files.map(([name, text]) =>
   new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name));"""
 TRY = f"""async (all) => {{
@@ -77,6 +79,7 @@ def refusal(page, **files):
 def sentence(found):
     assert (found.get("name"), found.get("kind")) == ("InputError", "file"), found
     assert found["message"].endswith(".")
+    assert len(found["message"]) < LONGEST_SENTENCE
     return found["message"]
 
 
@@ -275,7 +278,12 @@ CHANGES = {
         lambda _, t: t.update({"__proto__.polluted": np.ones(1, np.float32)}),
         "it holds __proto__.polluted",
     ),
-    "whole numbers": (lambda _, t: t.update({"a": np.ones(1, np.int64)}), "a is I64"),
+    "whole numbers": (lambda _, t: t.update({"a": np.ones(1, np.int64)}), 'a has dtype "I64"'),
+    "long choice": (put("model", positions=LONG), "aaaa…"),
+    "long size": (put("model", d_ff=[LONG]), "aaaa…"),
+    "long length": (lambda m, _: m.update(max_len=[LONG]), "max_len must be a whole number"),
+    "long name": (lambda _, t: t.update({LONG: np.ones(1, np.float32)}), "aaaa…, which a model"),
+    "no name": (lambda _, t: t.update({"": np.ones(1, np.float32)}), "which a model of these"),
 }
 
 
@@ -316,7 +324,9 @@ def test_a_hostile_header_is_refused_at_once(page, good):
         (with_entry(shape=[-32, -1]), "does not say where"),
         (with_entry(shape=[1] * 10_000), "does not say where"),
         (with_entry(dtype="constructor"), "save it as float32"),
-        (with_entry(dtype={}), "save it as float32"),
+        (with_entry(dtype={"toString": 1}), "save it as float32"),
+        (with_entry(dtype=LONG), "save it as float32"),
+        (joined({**header, "__metadata__": {"format": {"toString": 1}}}, numbers), "be texts"),
         (joined({**header, name: None}, numbers), "does not say where"),
         (good + b"more", "more follows"),
         (good[:-1], "is cut short"),

@@ -1,4 +1,4 @@
-import { InputError } from "./input_error.js";
+import { InputError, shortenJson } from "./input_error.js";
 
 // Configuration of a Transformer, as `TransformerConfig` writes it into a checkpoint.
 
@@ -21,15 +21,15 @@ const SIZES_WITH_DEFAULT = ["target_vocab_size", "n_decoder_layers", "d_k", "d_v
 export function checkConfig(config) {
   for (const [name, known] of Object.entries(CHOICES))
     if (!known.includes(config[name]))
-      refuse(`${name} must be ${known.join(" or ")} for this page, got ${JSON.stringify(config[name])}.`);
+      refuse(`${name} must be ${known.join(" or ")} for this page, got ${shortenJson(config[name])}.`);
   for (const name of SIZES)
     if (!isSize(config[name]))
-      refuse(`${name} must be a whole number above 0, got ${JSON.stringify(config[name])}.`);
+      refuse(`${name} must be a whole number above 0, got ${shortenJson(config[name])}.`);
   for (const name of SIZES_WITH_DEFAULT)
     if (!isSize(config[name] ?? 1))
-      refuse(`${name} must be a whole number above 0 or null, got ${JSON.stringify(config[name])}.`);
+      refuse(`${name} must be a whole number above 0 or null, got ${shortenJson(config[name])}.`);
   if (typeof config.norm_eps !== "number" || !(config.norm_eps > 0))
-    refuse(`norm_eps must be above 0, got ${JSON.stringify(config.norm_eps)}.`);
+    refuse(`norm_eps must be above 0, got ${shortenJson(config.norm_eps)}.`);
   const d_k = config.d_k ?? config.d_model / config.n_heads;
   const n_kv_heads = config.n_kv_heads ?? config.n_heads;
   if (![d_k, config.n_heads / n_kv_heads].every(Number.isInteger))

@@ -1,5 +1,5 @@
 import { closestMatch } from "./close_matches.js";
-import { InputError } from "./input_error.js";
+import { InputError, shorten } from "./input_error.js";
 import { normalizeLetters } from "./normalization.js";
 import { spellOut } from "./short_forms.js";
 import { Tokenizer } from "./tokenizer.js";
@@ -35,15 +35,16 @@ export class LenientTokenizer extends Tokenizer {
   encode(text) {
     const unknown = [...new Set(this.split(text).filter((word) => !this.ids.has(word)))];
     if (!unknown.length) return super.encode(text);
-    const words = unknown.slice(0, MOST_NAMED).map((word) => ({ word: shorten(word), near: this.near(word) }));
+    const named = unknown.slice(0, MOST_NAMED);
+    const words = named.map((word) => ({ word: shorten(word, LONGEST_WORD), near: this.near(word) }));
     const nearest = (near) => (near ? ` (near ${quote(near)})` : "");
     const more = unknown.length > MOST_NAMED ? ` and ${unknown.length - MOST_NAMED} more` : "";
-    const named = words.map(({ word, near }) => quote(word) + nearest(near)).join(", ") + more;
+    const list = words.map(({ word, near }) => quote(word) + nearest(near)).join(", ") + more;
     const known = letters(this.ids.keys());
     const foreign = ![...letters(unknown)].some((letter) => known.has(letter));
     const message = foreign
-      ? `This model reads ${this.language}, and not ${named}.`
-      : `The model does not know ${named}.`;
+      ? `This model reads ${this.language}, and not ${list}.`
+      : `The model does not know ${list}.`;
     throw new InputError(message, "unknown", { words });
   }
 
@@ -57,7 +58,7 @@ export class LenientTokenizer extends Tokenizer {
 
   /** The known words for an unknown one: "do not" for "don't", else the one that is spelt most like it. */
   near(word) {
-    if (shorten(word) !== word) return undefined;
+    if (shorten(word, LONGEST_WORD) !== word) return undefined;
     const spelt = spellOut(word)?.map((part) => this.matchCase(part, false));
     return spelt?.every(Boolean) ? spelt.join(" ") : closestMatch(word.toLowerCase(), this.ids.keys());
   }
@@ -68,11 +69,6 @@ function withoutStop(text) {
   let end = text.length;
   while (end && SENTENCE_ENDS.includes(text[end - 1])) end--;
   return text.slice(0, end);
-}
-
-function shorten(word) {
-  const start = [...word.slice(0, 2 * LONGEST_WORD + 2)]; // a character takes one or two places
-  return start.length > LONGEST_WORD ? `${start.slice(0, LONGEST_WORD).join("")}…` : word;
 }
 
 // As Python writes a text.

@@ -1,4 +1,4 @@
-import { InputError } from "./input_error.js";
+import { InputError, shorten } from "./input_error.js";
 import { Matrix } from "./matrix.js";
 
 // The parameters of a Transformer: their names and shapes, and the tree that the layers take them from.
@@ -61,7 +61,7 @@ export function parameterTree(tensors, config) {
   if (layers > tensors.size) refuse(`it has ${tensors.size} of them, and ${layers} layers`);
   const shapes = parameterShapes(config);
   const unknown = [...tensors.keys()].find((name) => !Object.hasOwn(shapes, name));
-  if (unknown) refuse(`it holds ${unknown}, which a model of these sizes does not have`);
+  if (unknown !== undefined) refuse(`it holds ${shorten(unknown)}, which a model of these sizes does not have`);
   const tree = {};
   for (const [name, shape] of Object.entries(shapes)) {
     const tensor = tensors.get(name);

@@ -1,4 +1,4 @@
-import { InputError } from "./input_error.js";
+import { InputError, shorten, shortenJson } from "./input_error.js";
 import { isNumberType, toFloat32, BYTES } from "./number_types.js";
 
 // Safetensors files: the length of a header, the header in JSON, then numbers as they lie in memory.
@@ -37,8 +37,10 @@ export function readSafetensors(buffer) {
  * @throws {InputError} as `readSafetensors`
  */
 export function readMetadata(buffer) {
-  const metadata = readHeader(buffer).header.__metadata__;
-  return metadata instanceof Object ? metadata : {};
+  const metadata = readHeader(buffer).header.__metadata__ ?? {};
+  if (Object.values(metadata).some((value) => typeof value !== "string"))
+    refuse("what it says of itself must be texts");
+  return metadata;
 }
 
 function readHeader(buffer) {
@@ -62,14 +64,13 @@ function checkEntry(name, entry) {
   const isList = (list, most) => Array.isArray(list) && list.length <= most && list.every(isCount);
   if (!isList(shape, MOST_AXES) || !isList(data_offsets, 2) || data_offsets.length !== 2)
     refuse(`its header does not say where ${shorten(name)} stands`);
-  if (!isNumberType(dtype)) refuse(`${shorten(name)} is ${shorten(String(dtype))}: save it as float32`);
+  if (!isNumberType(dtype)) refuse(`${shorten(name)} has dtype ${shortenJson(dtype)}: save it as float32`);
   const size = BYTES[dtype] * shape.reduce((a, b) => a * b, 1);
   if (data_offsets[1] - data_offsets[0] !== size)
     refuse(`${shorten(name)} is not of the size that its shape has`);
 }
 
 const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
-const shorten = (name) => (name.length > 80 ? `${name.slice(0, 80)}…` : name);
 
 function refuse(reason) {
   throw new InputError(`This is no file of parameters that the page can read: ${reason}.`, "file");

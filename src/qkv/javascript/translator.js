@@ -1,7 +1,7 @@
 import { beamSearch } from "./beam_search.js";
 import { checkConfig } from "./config.js";
 import { greedy } from "./greedy.js";
-import { InputError } from "./input_error.js";
+import { InputError, shortenJson } from "./input_error.js";
 import { LenientTokenizer } from "./lenient_tokenizer.js";
 import { parameterCount, parameterTree } from "./parameters.js";
 import { readSafetensors } from "./safetensors.js";
@@ -130,5 +130,6 @@ export class Translator {
 function checkMaxLength(max_len, { positions, max_len: learned }) {
   const most = positions === "learned" ? Math.min(learned, LONGEST) : LONGEST;
   if (Number.isInteger(max_len) && max_len > 0 && max_len <= most) return max_len;
-  throw new InputError(`The model's max_len must be a whole number from 1 to ${most}, got ${max_len}.`, "file");
+  const expected = `The model's max_len must be a whole number from 1 to ${most}`;
+  throw new InputError(`${expected}, got ${shortenJson(max_len)}.`, "file");
 }
