@@ -35,11 +35,12 @@ __all__ = ["check", "measure", "places"]
 
 Heads = Sequence[tuple[int, int]]  # (layer of the encoder, head), counted from 0
 ENCODER: Heads = [(0, 0), (0, 1), (1, 0), (1, 1)]
+LAYERS: Sequence[Heads] = [ENCODER[:2], ENCODER[2:]]
 LOOKING: Heads = [(1, 0)]  # the head that looks from *it* at the noun that is meant
 # Heads of which the row of *it* is turned, and to what: the other noun, or a control.
 TURNED: list[tuple[Heads, str]] = [
     *(([head], "other noun") for head in ENCODER),
-    (ENCODER[2:], "other noun"),
+    *((heads, to) for heads in LAYERS for to in ("other noun", "because")),
     (ENCODER, "other noun"),
     *((heads, to) for heads in (LOOKING, ENCODER) for to in ("noun meant", "because", "<eos>")),
 ]
@@ -106,8 +107,8 @@ def turned_to(
         to: that word: "other noun", which *it* does not mean, "noun meant", "because" or "<eos>".
 
     Returns:
-        right: still right. other: as if *it* meant the other noun. meaning: by what *it* means,
-        the number of sentences and both shares.
+        heads: as "1.1+1.2", layer and head counted from 1. right: still right. other: as if *it*
+        meant the other noun. meaning: by what *it* means, the number of sentences and both shares.
     """
     found: dict[str, list[tuple[bool, bool]]] = {}
     for pair in pairs:
@@ -124,12 +125,16 @@ def turned_to(
         found.setdefault(str(pair.features.reason_of), []).append(answers)
     right, other_noun = _shares([row for rows in found.values() for row in rows])
     return {
-        "heads": [list(head) for head in heads],
+        "heads": _named(heads),
         "to": to,
         "right": right,
         "other": other_noun,
         "meaning": {role: [len(rows), *_shares(rows)] for role, rows in found.items()},
     }
+
+
+def _named(heads: Heads) -> str:
+    return "+".join(f"{layer + 1}.{head + 1}" for layer, head in heads)
 
 
 def weight_on_noun_meant(
@@ -207,18 +212,22 @@ def check(figures: dict[str, Any]) -> None:
     # The head that aligns best loses more than the picture of the head that is needed most.
     assert removed["decoder 0, cross", 0]["equal"][0] < most["equal"][0] - 0.05
     # Turned to the wrong noun, the head that is always on the right one changes few translations.
-    turned = {(len(row["heads"]), row["to"]): row for row in figures["turned"][4:]}
-    (one,) = (row for row in figures["turned"][:4] if row["heads"] == [list(LOOKING[0])])
+    turned = {(row["heads"], row["to"]): row for row in figures["turned"]}
+    one, every = turned[_named(LOOKING), "other noun"], _named(ENCODER)
     assert one["right"] > 0.6
     assert one["other"] < 0.25
     assert one["meaning"]["subject"][1] > 0.8 > one["meaning"]["place"][1]
     # Where it is the subject, a head of layer 1 looks there already; where it is the place, none.
-    first = {role: max(layers[0]) for role, layers in figures["weight on noun meant"].items()}
-    assert first["subject"] > 0.9 > 0.1 > first["place"]
+    early = {role: max(layers[0]) for role, layers in figures["weight on noun meant"].items()}
+    assert early["subject"] > 0.9 > 0.1 > early["place"]
     # All heads together do: on the noun meant nearly all stay right, on other words few.
-    assert turned[4, "noun meant"]["right"] > 0.85 > 0.6 > turned[4, "because"]["right"]
-    assert turned[4, "other noun"]["right"] < 0.25
-    assert turned[4, "other noun"]["other"] > turned[4, "because"]["other"] + 0.1
+    assert turned[every, "noun meant"]["right"] > 0.85 > 0.6 > turned[every, "because"]["right"]
+    assert turned[every, "other noun"]["right"] < 0.25
+    assert turned[every, "other noun"]["other"] > turned[every, "because"]["other"] + 0.1
+    # Layer 1 alone moves the meaning where *it* is the subject; layer 2 alone never does.
+    first, second = (turned[_named(layer), "other noun"] for layer in LAYERS)
+    assert first["other"] > 0.1 > second["other"]
+    assert first["meaning"]["subject"][1] < 0.6 < second["meaning"]["subject"][1]
     steps = {row["step"]: row for row in figures["by step"]}
     assert steps[3000]["alignment"]["mean"] > 0.9 > 0.3 > max(figures["by position"].values())
     assert steps[300]["alignment"]["mean"] > 0.8 > steps[300]["right"]
