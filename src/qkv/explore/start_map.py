@@ -41,7 +41,7 @@ CHAPTERS = (
     Chapter(10, "transformer", "The whole Transformer", (39, 31)),
     Chapter(11, "training", "Training", (35, 36)),
     Chapter(12, "decoding", "Decoding", (34, 32)),
-    Chapter(13, "results", "Looking inside", (35, 20)),
+    Chapter(13, "results", "Looking inside", (35, 22)),
     Chapter(14, "families", "BERT, GPT, T5", (36, 33)),
     Chapter(15, "cost", "What attention costs", (34, 13)),
     Chapter(16, "efficient", "Attention for long texts", (34, 42)),
