@@ -112,7 +112,7 @@ def test_any_sentence_is_translated_and_refused_ones_leave_the_page_going(opened
 def test_a_word_that_is_not_known_is_mended_by_a_button(opened):
     box = opened()
     box.translate("The cat sat on the HATT")
-    box.page.get_by_role("button", name="hat for hatt").click()
+    box.page.get_by_role("button", name="Replace hatt with hat").click()
     assert box.field.input_value() == "The cat sat on the hat"
     box.wait_for(f"Translation: {pretrained().translate('The cat sat on the hat')}")
 

@@ -134,8 +134,8 @@ def assert_beam_is_pythons(views):
     ]
     for one, shown in zip(asked, views(*settings), strict=True):
         expected, panels = python_beam(*one), shown["panels"]
-        rows = [[cell.replace("-", "−") for cell in row] for row in expected["hypotheses"].rows]
-        rows = [[text, word_by_word(text), *numbers] for text, *numbers in rows]
+        found = expected["hypotheses"].rows
+        rows = [[text, word_by_word(text), *numbers] for text, *numbers in found]
         assert panels["hypotheses"]["rows"] == rows, one
         assert panels["translation"]["text"] == shown["translation"] == rows[0][0]
         nodes, tree = expected["tree"].nodes, panels["tree"]
@@ -160,9 +160,11 @@ def assert_distribution_is_pythons(views):
         p = decoding.distribution(logits, temperature, top_k or len(tokens), top_p)
         order = np.argsort(-logits, kind="stable")
         panels = shown["panels"]
-        expected = [*p[order[:10]], p[order[10:]].sum()]
+        bars, drawn_word = order[:10].copy(), shown["tokens"][1]
+        bars[9] = bars[9] if drawn_word in bars else drawn_word
+        expected = [*p[bars], p.sum() - p[bars].sum()]
         np.testing.assert_allclose(numbers(panels["probability"]), expected, atol=CLOSE)
-        labels = [*(tokens[n] for n in order[:10]), f"{len(tokens) - 10} others"]
+        labels = [*(tokens[n] for n in bars), f"{len(tokens) - 10} others"]
         assert panels["probability"]["labels"] == labels
         assert panels["words"]["text"] == str((p > 0).sum())
         choices = math.exp(-np.sum(p * np.log(np.where(p > 0, p, 1))))
@@ -191,6 +193,15 @@ def test_a_seed_draws_the_same_again_and_the_next_another(views):
     assert first["tokens"] == again["tokens"]
     assert first["tokens"] != later["tokens"]
     assert later["panels"]["seed"]["text"] == "3"
+
+
+def test_a_rare_word_that_was_drawn_has_its_bar(views):
+    hot = {**SAMPLING, "temperature": 5}
+    (shown,) = views((CAT, hot))
+    bars, word = shown["panels"]["probability"], shown["translation"].split()[0]
+    assert bars["labels"].index(word) == 9  # in the place of the tenth
+    assert np.argsort(numbers(bars)[:10])[0] == 9
+    assert numbers(bars).sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_the_seeds_numbers_are_spread_over_all_of_0_to_1(page):

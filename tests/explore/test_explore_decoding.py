@@ -80,7 +80,8 @@ def test_a_finished_path_has_the_sum_that_the_table_gives():
             for i, node in enumerate(nodes)
             if node.state == "finished"
         }
-        for text, tokens, total, score in panels["hypotheses"].rows:
+        for text, tokens, *signed in panels["hypotheses"].rows:
+            total, score = (number.replace("−", "-") for number in signed)
             assert finished[text.removesuffix(" …")] == pytest.approx(float(total), abs=0.011)
             assert float(score) == pytest.approx(float(total) / int(tokens) ** penalty, abs=0.011)
 

@@ -123,12 +123,16 @@ def beam(*, sentence: str, width: int, penalty: float) -> Panels:
             words = row[1 : row.index(EOS) + 1] if EOS in row else row[1:]
             total = score * len(words) ** penalty
             text = translator.target.decode(np.array(words)) + ("" if EOS in row else " …")
-            rows.append([text, str(len(words)), f"{total:.2f}", f"{score:.2f}"])
+            rows.append([text, str(len(words)), *map(_signed, (total, score))])
     return {
         "translation": rows[0][0],
         "tree": _tree(candidates(step.calls, width), translator.target.tokens),
         "hypotheses": Table(["best first", "tokens", "Σ log p", "score"], rows),
     }
+
+
+def _signed(number: float) -> str:
+    return f"{number:.2f}".replace("-", "−")
 
 
 def _tree(found: Sequence[Candidate], tokens: Sequence[str]) -> Tree:

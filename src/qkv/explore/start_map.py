@@ -40,7 +40,7 @@ CHAPTERS = (
     Chapter(9, "positional", "Where am I?", (37, 25)),
     Chapter(10, "transformer", "The whole Transformer", (39, 31)),
     Chapter(11, "training", "Training", (35, 36)),
-    Chapter(12, "decoding", "Decoding", (34, 32)),
+    Chapter(12, "decoding", "Decoding", (34, 33)),
     Chapter(13, "results", "Looking inside", (35, 22)),
     Chapter(14, "families", "BERT, GPT, T5", (36, 33)),
     Chapter(15, "cost", "What attention costs", (34, 13)),

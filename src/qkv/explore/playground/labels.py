@@ -11,7 +11,7 @@ DEFAULT_LABELS = {
     "examples": "Try",
     "translation is": "Translation: {translation}",
     "guess": "None of the {count} sentences that the book has for this model: it may be wrong.",
-    "instead": "{near} for {word}",
+    "instead": "Replace {word} with {near}",
     "failed": "That did not work: {error}",
     # The model.
     "page loads": "The trained model comes into this page at your first touch: "

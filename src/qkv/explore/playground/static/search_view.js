@@ -31,11 +31,13 @@ export function searchPanels(outcome, settings, translator, labels) {
   ];
 }
 
-/** What the token of a step was chosen from: the likeliest words, and the others in one bar. */
+/** What the token of a step was chosen from: the likeliest words and that token, the others in one bar. */
 function distributionPanels({ steps, settings }, at, { target }, labels) {
   const { token, text, logProbs, probabilities } = steps[at];
   const order = likeliest(logProbs);
-  const [shown, others] = [order.slice(0, SHOWN), order.slice(SHOWN)];
+  const shown = order.slice(0, SHOWN);
+  if (!shown.includes(token)) shown[SHOWN - 1] = token; // sampling may draw a rare word
+  const others = order.filter((id) => !shown.includes(id));
   const rest = others.reduce((sum, id) => sum + probabilities[id], 0);
   const names = [...shown.map((id) => target.tokens[id]), formatText(labels.others, { count: others.length })];
   const parts = { step: at + 1, count: steps.length, text, share: shareText(probabilities[token]) };
