@@ -10,6 +10,7 @@ DEFAULT_LABELS = {
     "translate": "Translate",
     "examples": "Try",
     "translation is": "Translation: {translation}",
+    "known": "One of the {count} sentences that the book has for this model.",
     "guess": "None of the {count} sentences that the book has for this model: it may be wrong.",
     "instead": "Replace {word} with {near}",
     "failed": "That did not work: {error}",

@@ -119,8 +119,8 @@ function render({ model, el, engine }) {
     const { outcome, translator, ids } = session;
     const translation = translationText(outcome.translation, labels);
     announcement.textContent = formatText(labels["translation is"], { translation });
-    const count = translator.sentences?.size.toLocaleString("en");
-    if (translator.isKnownSentence(ids) === false) status.say(formatText(labels.guess, { count }));
+    const said = { true: labels.known, false: labels.guess }[translator.isKnownSentence(ids)]; // or it cannot be told
+    if (said) status.say(formatText(said, { count: translator.sentences.size.toLocaleString("en") }));
     markKorean(root);
   }
 
