@@ -98,14 +98,20 @@ export async function restart() {
   const { kernel } = session;
   page.say("busy", "restarting");
   forgive();
-  restarting = withTimeout(kernel.restart().then(() => waitForKernel(kernel)));
+  await becomesReady(kernel, kernel.restart(), "restarted");
+}
+
+// Cells wait meanwhile: of what a fresh Python says first, some may get lost.
+async function becomesReady(kernel, begun, message) {
+  const ready = withTimeout(begun.then(() => waitForKernel(kernel)));
+  restarting = ready;
   try {
-    await restarting;
-    if (holds(kernel)) page.say("ready", "restarted");
+    await ready;
+    if (holds(kernel)) page.say("ready", message);
   } catch (error) {
     if (holds(kernel)) throw error; // else Python was lost meanwhile, and that is said
   } finally {
-    restarting = undefined;
+    if (restarting === ready) restarting = undefined;
   }
 }
 
@@ -140,6 +146,11 @@ function follow(kernel) {
   const running = () => {
     if (holds(kernel) && !waitsForInput) page.say("busy", "running", queue[0]?.title ?? "Python");
   };
+  // Jupyter's server has started another by itself; the page's connection is made anew.
+  const replaced = () => {
+    page.say("busy", "died");
+    becomesReady(kernel, pause(0), "died").catch(({ message }) => page.say("busy", "failed", message));
+  };
   let slow;
 
   on(kernel.statusChanged, (status) => {
@@ -149,7 +160,7 @@ function follow(kernel) {
     if (status === "busy") slow = setTimeout(running, SLOW_CELL);
     if (status === "idle") page.bar.dataset.state = "ready";
     if (status === "idle" && says("running", "asks", "still-busy")) page.say("ready", "idle");
-    if (status === "autorestarting") page.say("ready", "died");
+    if (status === "autorestarting") replaced();
   });
   on(kernel.disposed, () => lose(kernel.status === "dead" ? "dead" : "ended-elsewhere"));
   // Jupyter's connection comes back by itself, if there is something to come back to.

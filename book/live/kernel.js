@@ -62,9 +62,11 @@ function load(tag, properties) {
 }
 
 // Resolves when Python has answered whole: a connection that is made anew may lose what comes first.
+// What was asked before a death is cancelled with it, and asked again.
 export async function waitForKernel(kernel) {
-  const answer = await Promise.race([kernel.requestKernelInfo(), pause(RETRY)]);
-  return answer ?? waitForKernel(kernel);
+  if (kernel.isDisposed) throw new Error("Python has gone.");
+  const asked = kernel.requestKernelInfo().catch(() => pause(RETRY));
+  return (await Promise.race([asked, pause(RETRY)])) ?? waitForKernel(kernel);
 }
 
 export function withTimeout(promise) {

@@ -284,6 +284,31 @@ def test_a_death_that_is_heard_twice_leaves_its_cell_unfinished(reader: Reader) 
     assert live.cell(first).get_attribute("data-qkv-state") == "lost"
 
 
+def test_a_fresh_python_is_ready_when_it_is_heard_whole(reader: Reader) -> None:
+    """A connection made anew may miss what the new kernel says first, and a cell's end with it."""
+    deaf_until: list[float] = []  # of each connection
+
+    def listened(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+        since = time.monotonic() + 2 * bool(deaf_until)
+        deaf_until.append(since)
+
+        def hand_on(message: str | bytes) -> None:
+            text = message if isinstance(message, str) else message.decode("latin-1")
+            if "iopub" not in text or time.monotonic() > since:
+                route.send(message)
+
+        server.on_message(hand_on)
+
+    reader.context.route_web_socket(re.compile("/channels"), listened)
+    live = reader.open().start()
+    first, second = live.plain()[:2]
+    live.run(first, "import os; os._exit(1)", state="lost")
+    assert live.prints(second, "print('again')") == "again"
+    assert len(deaf_until) > 1
+    live.wait("ready")
+
+
 def test_a_python_that_dies_again_and_again_is_given_up(reader: Reader) -> None:
     """And not called stopped elsewhere; the button gives a fresh one.
 
