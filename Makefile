@@ -7,10 +7,11 @@ CHOSEN := $(if $(filter file,$(origin PYTHON)),,--chosen)
 RUN := .venv/bin/python
 SETUP := $(PYTHON) tools/setup_venv.py
 SERVE := $(RUN) -m qkv.commands.serve $(if $(PORT),--port $(PORT))
+LOCK := .venv/bin/uv pip compile --quiet --custom-compile-command 'make lock'
 BUILD := $(RUN) tools/fetch_npm.py && $(RUN) tools/build_book.py
 
 .DEFAULT_GOAL := help
-.PHONY: help book html serve test test-live notebooks mutants bench clean python reader tester
+.PHONY: help book html serve test test-live notebooks mutants bench lock clean python reader tester
 
 help:
 	@echo 'make book       build the book and serve it on this machine, its cells live'
@@ -21,6 +22,7 @@ help:
 	@echo 'make notebooks  run the chapters in place and store what they print'
 	@echo 'make mutants    plant faults in the package; each must be noticed'
 	@echo 'make bench      measure pages and functions'
+	@echo 'make lock       choose and hash every package anew, after a change of a pin'
 	@echo 'make clean      remove what was built; .venv stays'
 	@echo
 	@echo 'Another Python: make test PYTHON=python3.12'
@@ -54,6 +56,11 @@ mutants: tester
 bench: tester
 	@$(BUILD)
 	@set -e; for file in benchmarks/*.py; do echo "$$file"; $(RUN) $$file; done
+
+lock: tester
+	@$(LOCK) --no-emit-package triton --output-file requirements.lock requirements.txt
+	@$(LOCK) --extra test --constraint requirements.lock --output-file requirements-test.lock \
+	  requirements.txt pyproject.toml
 
 clean:
 	rm -rf _build node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis build

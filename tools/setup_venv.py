@@ -18,7 +18,9 @@ import sys
 from pathlib import Path
 
 OLDEST = (3, 11)
+PINS = "requirements.txt"
 EXTRAS = {"book": ".", "test": ".[test]"}
+LOCKS = {"book": "requirements.lock", "test": "requirements-test.lock"}
 UNFINISHED, STAMP = "qkv-unfinished", "qkv-ready.json"
 
 
@@ -87,8 +89,8 @@ def digest(root: Path) -> str:
     """A fingerprint of every line that says what to install."""
     project, *tools = (root / "pyproject.toml").read_text(encoding="utf-8").split("\n[tool.")
     data_files = [table for table in tools if table.startswith("setuptools.")]
-    pins = (root / "requirements.txt").read_text(encoding="utf-8")
-    return hashlib.sha256("\n".join([pins + project, *data_files]).encode()).hexdigest()
+    lists = [(root / name).read_text(encoding="utf-8") for name in (PINS, *LOCKS.values())]
+    return hashlib.sha256("\n".join([*lists, project, *data_files]).encode()).hexdigest()
 
 
 def python_version() -> str:
@@ -116,7 +118,11 @@ def remove(venv: Path) -> None:
 
 
 def install(venv: Path, root: Path, level: str, fresh: bool) -> None:
-    """Install into the environment; the stamp is taken away first and written last."""
+    """Install into the environment; the stamp is taken away first and written last.
+
+    First what is locked, every file of it checked against its hash. Then what is not: this package,
+    built by the locked setuptools, and PyTorch, for which a reader may name an address.
+    """
     venv.mkdir(parents=True, exist_ok=True)
     (venv / UNFINISHED).touch()
     (venv / STAMP).unlink(missing_ok=True)
@@ -127,8 +133,10 @@ def install(venv: Path, root: Path, level: str, fresh: bool) -> None:
     pip = [python, "-m", "pip"]
     if not (venv / "bin" / "pip").exists():  # Debian without python3-venv: lend it our pip
         pip = [sys.executable, "-m", "pip", "--python", python]
-    packages = ["-r", "requirements.txt", "-e", EXTRAS[level]]
-    run([*pip, "install", "--disable-pip-version-check", *packages], root)
+    locked = ["--require-hashes", "-r", LOCKS[level]]
+    not_locked = ["--no-build-isolation", "-r", PINS, "-e", EXTRAS[level]]
+    for packages in (locked, not_locked):
+        run([*pip, "install", "--disable-pip-version-check", *packages], root)
 
     ask = "import sys; print('%d.%d' % sys.version_info[:2])"
     version = subprocess.check_output([python, "-c", ask], text=True).strip()

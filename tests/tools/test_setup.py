@@ -43,7 +43,8 @@ class Commands:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    (tmp_path / "requirements.txt").write_text("numpy==2.4.6\n")
+    for name in ("requirements.txt", "requirements.lock", "requirements-test.lock"):
+        (tmp_path / name).write_text("numpy==2.4.6\n")
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'toy'\n[tool.ruff]\n")
     return tmp_path
 
@@ -55,7 +56,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> Commands:
 
 def test_second_call_installs_nothing(root: Path, commands: Commands) -> None:
     set_up(root / ".venv", root, "book")
-    assert commands.take() == ["venv", "pip"]
+    assert commands.take() == ["venv", "pip", "pip"]
     set_up(root / ".venv", root, "book")
     assert commands.take() == []
     assert not (root / ".venv" / UNFINISHED).exists()
@@ -64,11 +65,12 @@ def test_second_call_installs_nothing(root: Path, commands: Commands) -> None:
 def test_readers_get_no_test_tools(root: Path, commands: Commands) -> None:
     set_up(root / ".venv", root, "book")
     assert not any(".[test]" in command for command in commands.seen)
+    assert not any("requirements-test.lock" in command for command in commands.seen)
     assert not is_ready(root / ".venv", root, "test", chosen=False)
     commands.take()
     set_up(root / ".venv", root, "test")
     assert ".[test]" in commands.seen[-1]
-    assert commands.take() == ["pip"]
+    assert commands.take() == ["pip", "pip"]
     set_up(root / ".venv", root, "book")  # what tests need holds what readers need
     assert commands.take() == []
 
@@ -84,7 +86,7 @@ def test_broken_off_install_is_not_trusted(
     commands.failure = 0
     commands.take()
     set_up(root / ".venv", root, "book")
-    assert commands.take() == ["venv", "pip"]
+    assert commands.take() == ["venv", "pip", "pip"]
 
 
 def test_killed_install_starts_from_nothing(root: Path, commands: Commands) -> None:
@@ -95,7 +97,7 @@ def test_killed_install_starts_from_nothing(root: Path, commands: Commands) -> N
     (venv / "half-unpacked").touch()
     commands.take()
     set_up(venv, root, "book")
-    assert commands.take() == ["venv", "pip"]
+    assert commands.take() == ["venv", "pip", "pip"]
     assert not (venv / "half-unpacked").exists()
 
 
@@ -104,7 +106,25 @@ def test_broken_off_deletion_is_known_as_ours(root: Path, commands: Commands) ->
     venv.mkdir()
     (venv / UNFINISHED).touch()
     set_up(venv, root, "book")
-    assert commands.take() == ["venv", "pip"]
+    assert commands.take() == ["venv", "pip", "pip"]
+
+
+def test_all_but_torch_and_the_package_is_checked_against_hashes(
+    root: Path, commands: Commands
+) -> None:
+    set_up(root / ".venv", root, "test")
+    _, locked, rest = commands.seen
+    assert {"--require-hashes", "requirements-test.lock"} <= {*locked}
+    assert not {"-e", "requirements.txt"} & {*locked}
+    assert {"--no-build-isolation", "requirements.txt", "-e"} <= {*rest}
+
+
+def test_a_package_locked_anew_is_installed(root: Path, commands: Commands) -> None:
+    set_up(root / ".venv", root, "book")
+    commands.take()
+    (root / "requirements.lock").write_text("numpy==2.4.6 --hash=sha256:0\n")
+    set_up(root / ".venv", root, "book")
+    assert commands.take() == ["pip", "pip"]
 
 
 def test_changed_requirements_are_installed_on_top(root: Path, commands: Commands) -> None:
@@ -113,7 +133,7 @@ def test_changed_requirements_are_installed_on_top(root: Path, commands: Command
     (root / "requirements.txt").write_text("numpy==2.5.0\n")
     set_up(root / ".venv", root, "book")
     assert ".[test]" in commands.seen[-1]  # the test tools stay
-    assert commands.take() == ["pip"]
+    assert commands.take() == ["pip", "pip"]
 
 
 def test_changed_tool_settings_install_nothing(root: Path, commands: Commands) -> None:
@@ -132,7 +152,7 @@ def test_a_new_data_file_is_installed(root: Path, commands: Commands) -> None:
     project = root / "pyproject.toml"
     project.write_text(project.read_text() + '[tool.setuptools.data-files]\n"share" = ["x"]\n')
     set_up(root / ".venv", root, "book")
-    assert commands.take() == ["pip"]
+    assert commands.take() == ["pip", "pip"]
 
 
 @pytest.mark.parametrize("line", ["root", "python"])
@@ -144,7 +164,7 @@ def test_moved_folder_or_other_python_starts_from_nothing(
     path = root / ".venv" / STAMP
     path.write_text(json.dumps({**json.loads(path.read_text()), line: "other"}))
     set_up(root / ".venv", root, "book", chosen=True)
-    assert commands.take() == ["venv", "pip"]
+    assert commands.take() == ["venv", "pip", "pip"]
 
 
 def test_python_of_the_environment_stays_while_none_is_named(
