@@ -19,6 +19,21 @@ def reading(path):
     return thread, came
 
 
+def make_other(kind, path, mine):
+    """Put what may lead into `mine`, or elsewhere, at this path."""
+    match kind:
+        case "link":
+            path.symlink_to(mine.name)
+        case "dangling link":
+            path.symlink_to("not-there-yet")
+        case "second name":
+            os.link(mine, path)
+        case "pipe":
+            os.mkfifo(path)
+        case "file":
+            path.write_bytes(b"old")
+
+
 def test_a_pipe_is_written_and_stays_a_pipe(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -87,6 +102,28 @@ def test_what_cannot_be_written_is_told(tmp_path):
         with pytest.raises(OSError):  # noqa: PT011 (each system says it in its own words)
             atomic_write(tmp_path / name, b"")
     assert [path.name for path in tmp_path.iterdir()] == ["round"]
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "pipe", "file"])
+def test_where_no_link_is_followed_a_file_takes_its_place(tmp_path, kind):
+    path, mine = tmp_path / "best.json", tmp_path / "mine"
+    mine.write_bytes(b"precious")
+    make_other(kind, path, mine)
+    atomic_write(path, b"new", follow_symlinks=False)
+    assert (path.read_bytes(), path.is_symlink()) == (b"new", False)
+    assert mine.read_bytes() == b"precious"
+    assert sorted(tmp_path.iterdir()) == [path, mine]
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "second name", "pipe"])
+def test_a_lock_is_written_into_no_other_file(tmp_path, kind):
+    path, mine = tmp_path / "run.lock", tmp_path / "mine"
+    mine.write_bytes(b"precious")
+    make_other(kind, path, mine)
+    with pytest.raises(ValueError, match=r"run\.lock is a link .* take it away"), file_lock(path):
+        pass
+    assert mine.read_bytes() == b"precious"
+    assert sorted(tmp_path.iterdir()) == [mine, path]
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link to an endless device"])

@@ -85,7 +85,7 @@ class Checkpoint:
             object.__setattr__(self, "optimizer", arrays)  # frozen for everybody else
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the manifest `path` and, beside it, the files that it names.
+        """Write the manifest `path` and, beside it, the files that it names, in place of any link.
 
         A checkpoint of the same name stays good until the new one is whole; what no manifest of the
         folder names any more is then deleted. One process at a time.
@@ -114,8 +114,8 @@ class Checkpoint:
                 file = path.with_name(files[role])
                 same = file.exists() and read_regular_file(file) == data
                 if not same:  # the best may be the last
-                    atomic_write(file, data)
-            atomic_write(path, manifest)
+                    atomic_write(file, data, follow_symlinks=False)
+            atomic_write(path, manifest, follow_symlinks=False)
         except BaseException:
             with suppress(OSError):
                 remove_unreferenced(path.parent)  # what was written before the disk was full
@@ -165,7 +165,7 @@ def remove_unreferenced(folder: Path) -> None:
     referenced: set[str] = set()
     for path in folder.glob("*.json"):
         if not PART_NAME.fullmatch(path.name):
-            with suppress(ValueError, RecursionError):  # it is of another kind
+            with suppress(ValueError, RecursionError, FileNotFoundError):  # it is of another kind
                 content = json.loads(read_regular_file(path))
                 files = content.get("files") if isinstance(content, dict) else None
                 if isinstance(files, dict):  # of any format: what a later one names stays too

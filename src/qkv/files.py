@@ -15,18 +15,26 @@ except ImportError:  # Windows
 
 __all__ = ["atomic_write", "file_lock", "read_regular_file"]
 
+# Where the system has them: no link is followed, and nobody waits for the other end of a pipe.
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
-def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
+
+def atomic_write(
+    path: str | os.PathLike[str], data: bytes, *, follow_symlinks: bool = True
+) -> None:
     """Write a file atomically: a reader finds the old content or the new, never a part.
 
     A symbolic link stays, and the file that it leads to is written. What is no regular file, such
     as a pipe or a device, is written in place: a file with its name would not be it.
 
+    Args:
+        follow_symlinks: False puts a file in the place of a link, a pipe or a device: in a folder
+            that came from elsewhere, it is nobody's wish where they lead.
     Raises:
         OSError: it cannot be written; a file that was there is as it was.
     """
-    target = Path(os.path.realpath(path))
-    if _is_written_in_place(Path(path), target):
+    target = Path(os.path.realpath(path) if follow_symlinks else path)
+    if follow_symlinks and _is_written_in_place(Path(path), target):
         with open(path, "wb") as file:
             file.write(data)
         return
@@ -64,11 +72,12 @@ def file_lock(path: str | os.PathLike[str]) -> Iterator[None]:
 
     Raises:
         BlockingIOError: another process holds it; its text says which.
+        ValueError: it is a link to another file, or no regular file.
         OSError: the file cannot be made.
     """
     path = Path(path)
     while True:
-        file = path.open("a+", encoding="utf-8")
+        file = os.fdopen(_open_no_link(path), "a+", encoding="utf-8")
         try:
             if fcntl is not None:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -79,7 +88,7 @@ def file_lock(path: str | os.PathLike[str]) -> Iterator[None]:
             raise BlockingIOError(error.errno, holder or "another process", str(path)) from None
         except OSError:  # the file system has none
             pass
-        if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
+        if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.lstat()):
             break
         file.close()  # its last holder has deleted it: this is no longer the file of that name
     try:
@@ -90,6 +99,20 @@ def file_lock(path: str | os.PathLike[str]) -> Iterator[None]:
     finally:
         path.unlink(missing_ok=True)  # while it is held: no other process loses its own
         file.close()
+
+
+def _open_no_link(path: Path) -> int:
+    """Open a file, made if need be, refused where it is another one by a second name."""
+    message = f"{path} is a link to another file, or no file at all: take it away"
+    if path.is_symlink():
+        raise ValueError(message)
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_FOLLOW  # no link can come in between
+    descriptor = os.open(path, flags, 0o666)
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+        os.close(descriptor)
+        raise ValueError(message)
+    return descriptor
 
 
 def _is_written_in_place(path: Path, target: Path) -> bool:

@@ -127,7 +127,7 @@ def test_what_cannot_be_written_is_told_before_anything_is_promised(tmp_path, ow
 
 
 def test_a_folder_that_is_read_only(tmp_path, own, capsys, monkeypatch):
-    def refuse(path, data):
+    def refuse(path, data, **_):
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(run_module, "atomic_write", refuse)
@@ -219,6 +219,44 @@ def test_a_damaged_run_is_told_in_a_line(tmp_path, sound, capsys, damage, words)
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert re.search(words, said), said
+
+
+def test_a_run_goes_on_without_writing_where_a_strangers_links_lead(
+    tmp_path, own, capsys, monkeypatch
+):
+    saved = TrainingRun.save
+
+    def interrupted(self, *arguments):
+        saved(self, *arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingRun, "save", interrupted)
+        assert train.main(own) == 130
+    run, mine = tmp_path / "run", tmp_path / "mine"
+    mine.write_text("precious")
+    for name in ("best.json", "average.json", "step-6.json", "log.jsonl"):
+        (run / name).unlink(missing_ok=True)
+        (run / name).symlink_to(mine if name == "best.json" else tmp_path / name)
+    assert resume(run) == 0
+    assert mine.read_text() == "precious"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "run", "text"]
+    assert Checkpoint.load(run / "best.json")
+    (run / "run.lock").symlink_to(mine)
+    capsys.readouterr()
+    assert resume(run) == 1
+    assert f"{run / 'run.lock'} is a link to another file" in capsys.readouterr().err
+    assert mine.read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["run.json", "log.jsonl", "last.json", "average.json"])
+def test_a_new_run_begins_beside_no_file_of_another(tmp_path, own, capsys, name):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / name).symlink_to(tmp_path / "mine")
+    assert train.main(own) == 1
+    assert f"holds a run already ({name})" in capsys.readouterr().err
+    assert os.listdir(tmp_path / "run") == [name]
+    assert not (tmp_path / "mine").exists()
 
 
 def test_a_run_without_its_log_goes_on(tmp_path, run):

@@ -82,8 +82,8 @@ class TrainingRun:
         """Refuse to begin where a run is, or checkpoints of another origin."""
         if self.resume:
             return
-        for path in (self.description, self.last, self.best):
-            if path.exists():
+        for path in (self.description, self.log, self.last, self.best, self.average):
+            if os.path.lexists(path):
                 raise ValueError(
                     f"TrainingRun: {self.path} holds a run already ({path.name}): go on with it by "
                     "`resume`, or name another folder with `out`"
@@ -109,7 +109,7 @@ class TrainingRun:
 
     def begin(self, description: StoredRun) -> None:
         """Write down what this run is."""
-        atomic_write(self.description, description.pack())
+        atomic_write(self.description, description.pack(), follow_symlinks=False)
 
     def check_data(self, data: TranslationData) -> None:
         """Refuse text, or vocabularies, that are not those that the run began with."""
@@ -164,7 +164,7 @@ class TrainingRun:
         if validations[-1].best:
             checkpoint.save(self.best)
         rows = "".join(json.dumps(validation.row()) + "\n" for validation in validations)
-        atomic_write(self.log, rows.encode())
+        atomic_write(self.log, rows.encode(), follow_symlinks=False)
         replace(checkpoint, optimizer=optimizer).save(self.last)
 
     def save_average(self, checkpoint: Checkpoint, best: bool) -> None:
