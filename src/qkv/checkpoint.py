@@ -24,7 +24,7 @@ from qkv.config import TransformerConfig
 from qkv.files import atomic_write, read_regular_file
 from qkv.text import Tokenizer
 
-__all__ = ["Checkpoint", "remove_unreferenced"]
+__all__ = ["Checkpoint", "checkpoint_files", "remove_unreferenced"]
 
 FORMAT = "qkv checkpoint 2"
 DEFAULT_NAMES = ("best", "average", "last")  # what a folder is loaded by: the first that is there
@@ -160,16 +160,23 @@ class Checkpoint:
         )
 
 
-def remove_unreferenced(folder: Path) -> None:
-    """Delete parts that no manifest of the folder names, and files that a killed process left."""
-    referenced: set[str] = set()
+def checkpoint_files(folder: Path) -> set[str]:
+    """Names of the manifests in a folder, of any format, and of the parts that they name."""
+    names: set[str] = set()
     for path in folder.glob("*.json"):
         if not PART_NAME.fullmatch(path.name):
             with suppress(ValueError, RecursionError, FileNotFoundError):  # it is of another kind
                 content = json.loads(read_regular_file(path))
                 files = content.get("files") if isinstance(content, dict) else None
-                if isinstance(files, dict):  # of any format: what a later one names stays too
-                    referenced.update(name for name in files.values() if isinstance(name, str))
+                if isinstance(files, dict):  # what a later version names, too
+                    names.update(name for name in files.values() if isinstance(name, str))
+                    names.add(path.name)
+    return names
+
+
+def remove_unreferenced(folder: Path) -> None:
+    """Delete parts that no manifest of the folder names, and files that a killed process left."""
+    referenced = checkpoint_files(folder)
     for path in folder.iterdir():
         unreferenced = PART_NAME.fullmatch(path.name) and path.name not in referenced
         if unreferenced or TEMPORARY_NAME.fullmatch(path.name):

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import sys
 from dataclasses import asdict, replace
 
@@ -217,6 +218,19 @@ def test_one_file_is_replaced_when_it_is_asked_to(run, refused, saved, tmp_path)
     assert run(saved, "--safetensors", path, "--overwrite")[0] == 0
     assert path.stat().st_size > 1000
     assert os.listdir(tmp_path) == ["mine.safetensors"]
+
+
+def test_one_file_is_written_over_no_file_of_the_model(refused, saved, tmp_path):
+    shutil.copytree(saved, model := tmp_path / "model")
+    before = {path: path.read_bytes() for path in model.iterdir()}
+    for path in before:
+        for checkpoint_path in (model, model / "best.json"):
+            said = refused(checkpoint_path, "--safetensors", path, "--overwrite")
+            assert said == (
+                f"qkv export: --safetensors {path} would write over what is read: name another "
+                "file\n"
+            )
+    assert {path: path.read_bytes() for path in model.iterdir()} == before
 
 
 def test_one_file_that_cannot_be_written_is_refused(refused, saved, tmp_path):

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -49,9 +50,9 @@ def text(tmp_path):
 def run(saved, capfdbinary):
     """Calls the command in the NumPy room; its status, and what it wrote to either stream."""
 
-    def call(*arguments, room="numpy"):
+    def call(*arguments, room="numpy", model=saved):
         try:
-            status = main([str(saved), *map(str, arguments), "--room", room])
+            status = main([str(model), *map(str, arguments), "--room", room])
         except SystemExit as end:
             status = end.code
         out, err = capfdbinary.readouterr()
@@ -492,6 +493,40 @@ def test_what_is_no_file_is_written_to_and_stays(run, text, tmp_path):
     status, out, err = run(text, "--attention", link)  # told before anything is translated
     assert (status, out) == (1, "")
     assert "link cannot be written: name a file in a folder that is there" in err
+
+
+def test_what_is_read_is_not_written_over(saved, text, tmp_path, run):
+    """Neither the text, nor the checkpoint, by whatever name; and two files are two."""
+    model, link, page = tmp_path / "model", tmp_path / "link", tmp_path / "page"
+    shutil.copytree(saved, model)
+    for name in ("run.json", "log.jsonl"):
+        (model / name).write_text("{}")
+    link.symlink_to(model / "best.json")
+    before = {path: path.read_bytes() for path in (*model.iterdir(), text)}
+    for more in (
+        *(["--out", path] for path in (*before, link)),
+        ["--attention", text],
+        ["--reference", text, "--out", text],
+        ["--out", page, "--attention", page],
+        ["--out", page, "--attention", tmp_path / "model" / ".." / "page"],
+    ):
+        status, out, err = run(text, *more, model=model)
+        assert (status, out, err.count("\n")) == (1, "", 1), more
+        assert re.search("would write over what is read|are both .*: name two files", err)
+    assert {path: path.read_bytes() for path in (*model.iterdir(), text)} == before
+    assert not page.exists()
+    assert run(text, "--out", os.devnull, "--attention", os.devnull, model=model)[0] == 0
+    for _ in range(2):  # a file of one's own beside the model
+        assert run(text, "--out", model / "mine.json", model=model) == (0, "", "")
+
+
+def test_the_text_of_standard_input_is_not_written_over(saved, text):
+    command = [*COMMAND, str(saved), "--room", "numpy", "--out", str(text)]
+    before = text.read_bytes()
+    with text.open("rb") as file:
+        done = subprocess.run(command, stdin=file, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, text.read_bytes()) == (1, before)
+    assert f"--out {text} would write over what is read" in done.stderr
 
 
 def test_options_may_stand_before_the_text_or_behind_it(saved, text, capfd):

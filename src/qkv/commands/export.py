@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from qkv.commands.messages import escaped, os_error_message
-from qkv.commands.translate import load
+from qkv.commands.output_files import check_output_files
+from qkv.commands.translate import load, own_path
 from qkv.commands.translate_arguments import SHIPPED
 from qkv.files import atomic_write
 from qkv.javascript.model_file import DTYPES, model_file
@@ -61,8 +61,7 @@ def write_onnx(options: argparse.Namespace) -> None:
 def write_model_file(options: argparse.Namespace) -> None:
     """One safetensors file, whole or not at all, and what is said of it."""
     path = options.safetensors
-    if path.is_dir() or not Path(os.path.realpath(path)).parent.is_dir():
-        raise ValueError(f"{path} cannot be written: name a file in a folder that is there")
+    check_output_files({"--safetensors": path}, (), own_path(options.checkpoint))
     if path.exists() and not options.overwrite:
         raise ValueError(f"{path} is there already: name another file, or pass --overwrite")
     dtype = options.dtype or "float32"

@@ -8,10 +8,10 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import tee
-from pathlib import Path
 
 from qkv.bleu import bleu_scorer
 from qkv.commands.messages import counted, escaped, os_error_message
+from qkv.commands.output_files import check_output_files
 from qkv.commands.progress_bar import progress_bar
 from qkv.commands.translate_arguments import SHIPPED, parse, search_options
 from qkv.files import atomic_write
@@ -27,7 +27,7 @@ __all__ = ["main"]
 INTERRUPTED, CLOSED = 130, 141  # as a shell counts: 128 and the signal's number
 BLOCK = 8192  # lines of a file that are translated together
 MAX_DRAWN = 20  # sentences on the page: each head of each layer is in it
-STDIN = "standard input"
+STDIN, STDIN_NUMBER = "standard input", 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,9 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Check what can be checked, and only then begin."""
-    for path in filter(None, (options.out, options.attention)):
-        if path.is_dir() or not Path(os.path.realpath(path)).parent.is_dir():
-            raise ValueError(f"{path} cannot be written: name a file in a folder that is there")
+    check_output_files(
+        {"--out": options.out, "--attention": options.attention},
+        (STDIN_NUMBER if options.file == "-" else options.file, options.reference or ""),
+        own_path(options.checkpoint),
+    )
     translator = load(options.checkpoint, options.room, options.device)
     if options.list_words:
         tokens = translator.source.tokens[len(SPECIAL_TOKENS) :]
@@ -80,6 +82,11 @@ def run(options: argparse.Namespace) -> int:
         bleu, signature = score(translations, references)
         print(f"BLEU {bleu:.2f} {signature}", file=sys.stderr)
     return 0
+
+
+def own_path(checkpoint: str) -> str | None:
+    """The path that names a checkpoint; None for the one that ships with the package."""
+    return None if checkpoint == SHIPPED else checkpoint
 
 
 def load(checkpoint: str, room: str, device: str | None) -> Translator:
