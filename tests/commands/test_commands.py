@@ -1,5 +1,6 @@
 """The command `qkv` by itself: which version it is, and that importing its package is no work."""
 
+import importlib
 import tomllib
 from pathlib import Path
 
@@ -49,6 +50,24 @@ def test_counts_agree_with_their_nouns():
 def test_errors_of_the_system_have_no_numbers():
     assert os_error_message(FileNotFoundError(2, "No such file", "a.txt")) == "a.txt: No such file"
     assert os_error_message(OSError("plain words")) == "plain words"
+
+
+def test_what_turns_the_order_of_letters_is_shown_and_not_done():
+    """A name that ends in "gpj.exe" behind U+202E is read as one that ends in "exe.jpg"."""
+    assert escaped("a\u202egpj\u202c\u2066b\u2069") == "a\\u202egpj\\u202c\\u2066b\\u2069"
+    assert (
+        escaped("שלום\u200f, 고양이") == "שלום\u200f, 고양이"
+    )  # a mark that Hebrew is written with
+
+
+@pytest.mark.parametrize("command", ["export", "serve", "train", "translate"])
+def test_an_argument_that_nobody_asked_for_cannot_move_the_cursor(command, capsys):
+    main = importlib.import_module(f"qkv.commands.{command}").main
+    with pytest.raises(SystemExit):
+        main(["one", "--onnx", "folder", "two", "three", "--\x1b[2J\x9b"])
+    said = capsys.readouterr().err
+    assert "\\x1b[2J\\x9b" in said
+    assert not {"\x1b", "\x9b"} & set(said)
 
 
 def test_what_moves_a_cursor_is_shown_and_not_done():

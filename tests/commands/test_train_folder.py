@@ -281,6 +281,20 @@ def test_what_comes_out_of_a_file_cannot_move_the_cursor(run, capsys):
     assert "\\x1b[2Jgone\\x9b" in said
     assert not {"\x1b", "\x9b"} & set(said)
     assert Path(run / "last.json").exists()
+
+
+def test_neither_the_name_of_a_run_nor_its_machine_moves_the_cursor(tmp_path, run, capsys):
+    change(run / "run.json", lambda c: c["machine"].update(device="\x1b]0;mine\x07\x9b2J"))
+    run = run.rename(tmp_path / "\x1b[2Jrun")
+    assert resume(run) == 0
+    said = capsys.readouterr().out
+    assert "This run began on \\x1b]0;mine\\x07\\x9b2J (1 process" in said
+    assert "The best model is" in said
+    assert "\\x1b[2Jrun/best.json" in said
+    assert not {"\x1b", "\x07", "\x9b"} & set(said)
+
+
+def test_an_error_says_plain_text_as_it_is(run, capsys):
     assert Checkpoint.load(run / "best.json")
     command.say("plain 고양이")
     assert capsys.readouterr().err == "plain 고양이\n"

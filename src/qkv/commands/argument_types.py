@@ -1,12 +1,23 @@
-"""Types of command-line arguments: numbers, each in its range."""
+"""Command-line arguments: their parser, and numbers, each in its range."""
 
 from __future__ import annotations
 
 import argparse
 import math
 from collections.abc import Callable
+from typing import NoReturn
 
-__all__ = ["number"]
+from qkv.commands.messages import escaped
+
+__all__ = ["ArgumentParser", "number"]
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """argparse's own, whose errors quote what was typed with control characters escaped."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the message, and end the program with status 2."""
+        super().error(escaped(message))
 
 
 def number(

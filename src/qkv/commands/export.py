@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from qkv.commands.argument_types import ArgumentParser
 from qkv.commands.messages import escaped, os_error_message
 from qkv.commands.output_files import check_output_files
 from qkv.commands.translate import load, own_path
@@ -72,7 +73,7 @@ def write_model_file(options: argparse.Namespace) -> None:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         prog="qkv export",
         description="Export a model that qkv train has saved, to be run without qkv: as ONNX, its "
         "encoder, its decoder step with the cache, its vocabularies, and a README that says how; "

@@ -1,4 +1,4 @@
-"""Messages of the commands: counts with their nouns, errors, escaped control characters."""
+"""Messages of the commands: counts with their nouns, errors, text made safe for a terminal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 
 __all__ = ["counted", "escaped", "os_error_message"]
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and line feed
+# Control characters but tab and line feed, and those that turn the order of letters around.
+UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def counted(n: int, noun: str) -> str:
@@ -22,5 +23,9 @@ def os_error_message(error: OSError) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape control characters: text out of a file cannot move a terminal's cursor."""
-    return CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    """Escape control characters: text from elsewhere moves no cursor, and reads as it is spelt."""
+    return UNSAFE.sub(lambda match: _escape(ord(match[0])), text)
+
+
+def _escape(code: int) -> str:
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from qkv.commands.argument_types import number
+from qkv.commands.argument_types import ArgumentParser, number
+from qkv.commands.messages import escaped
 
 HOST = "127.0.0.1"
 BOOK = Path("_build/html")
@@ -58,7 +59,7 @@ def origin(text: str) -> str:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="qkv serve", description=__doc__)
+    parser = ArgumentParser(prog="qkv serve", description=__doc__)
     port = number(int, lambda n: 0 < n < 65536, "no port: give a number from 1 to 65535")
     minutes = number(float, lambda x: 0 < x <= 1e6, "no time: give minutes, more than 0")
 
@@ -92,7 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.probe:
         return 0
     if not (options.folder / "index.html").exists():
-        print(f"There is no book in {options.folder}: make html builds it.", file=sys.stderr)
+        folder = escaped(str(options.folder))
+        print(f"There is no book in {folder}: make html builds it.", file=sys.stderr)
         return 1
     forget_jupyter_settings()
     show = has_screen() and not options.no_open

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from qkv.commands.argument_types import number
+from qkv.commands.argument_types import ArgumentParser, number
 
 __all__ = ["SHIPPED", "parse", "search_options"]
 
@@ -48,7 +48,7 @@ def search_options(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         prog="qkv translate",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,

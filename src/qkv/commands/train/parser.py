@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, TypeVar
 
-from qkv.commands.argument_types import number
+from qkv.commands.argument_types import ArgumentParser, number
 from qkv.trainer.config import PATHS, DataConfig, ModelConfig, RuntimeConfig, TrainingConfig
 from qkv.trainer.fields import Choice, FieldType, Interval, field_types
 
@@ -94,7 +94,7 @@ class Configs(NamedTuple):
 
 
 def parser() -> argparse.ArgumentParser:
-    result = argparse.ArgumentParser(
+    result = ArgumentParser(
         prog="qkv train",
         description="Train a Transformer to translate, and keep it in a folder.",
         epilog=EXAMPLES,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-from qkv.commands.messages import counted
+from qkv.commands.messages import counted, escaped
 from qkv.commands.train.compile_cost import CompileCost
 from qkv.config import parameter_count
 from qkv.trainer import Trainer, TrainingRun
@@ -159,7 +159,7 @@ class TrainingProgress:
 
     def _line(self, text: str) -> None:
         """Say something that stays."""
-        self.console.print(text, markup=False)
+        self.console.print(escaped(text), markup=False)
 
 
 def in_words(scores: Scores) -> str:
