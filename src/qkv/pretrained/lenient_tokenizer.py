@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qkv.text import SPECIAL_TOKENS, Tokenizer, normalize
+from qkv.text.normalization import unicode_normalize
 
 __all__ = ["LenientTokenizer", "UnknownWordsError"]
 
@@ -74,7 +75,7 @@ class LenientTokenizer(Tokenizer):
 
 def _plain_letters(text: str) -> str:
     """The same words in plain letters (ｃａｔ is cat), without the characters that nobody sees."""
-    plain = unicodedata.normalize("NFKC", text)
+    plain = unicode_normalize("NFKC", text)
     return "".join(letter for letter in plain if unicodedata.category(letter) != "Cf")
 
 
