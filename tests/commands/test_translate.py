@@ -241,6 +241,7 @@ def test_too_little_memory(run, text, monkeypatch, error):
 
     monkeypatch.setattr(Translator, "translate", fail)
     assert run(text) == (1, "", "qkv translate: out of memory: lower --max-tokens\n")
+    assert run(text, "--method", "beam")[2].endswith(": lower --max-tokens and --beam-size\n")
 
 
 def damaged(path):
@@ -290,7 +291,11 @@ MISUSED = [
     (["--method", "sample", "--temperature", "0"], "0 is no temperature: give a number above 0"),
     (["--method", "sample", "--top-p", "nan"], "nan is no share"),
     (["--method", "sample", "--seed", "-1"], "no seed"),
-    (["--method", "beam", "--length-penalty", "inf"], "inf is no number"),
+    (["--method", "beam", "--length-penalty", "inf"], "inf is no number from"),
+    (["--method", "beam", "--length-penalty", "1e308"], "1e308 is no number from -20 to 20"),
+    (["--method", "beam", "--length-penalty=-21"], "-21 is no number from -20 to 20"),
+    (["--method", "beam", "--beam-size", "9" * 20], "--beam-size must be at most --max-tokens, wh"),
+    (["--method", "beam", "--beam-size", "9", "--max-tokens", "8"], "which is 8: a batch holds no"),
     (["--speed"], "unrecognized arguments: --speed"),
 ]
 

@@ -41,10 +41,10 @@ REFUSED = [
      "beam_search: early_stopping must be True, False or 'never', got 'soon'"),
     (call("beam_search", length_formula="mean"),
      "beam_search: length_formula must be one of 'power', 'gnmt', got 'mean'"),
-    (call("beam_search", length_penalty=math.inf), "beam_search: length_penalty must be a finite "
-     "number, got inf: 0 takes sums as they are, 1 takes means"),
+    (call("beam_search", length_penalty=math.inf), "beam_search: length_penalty must be a number "
+     "from -20 to 20, got inf: 0 takes sums as they are, 1 takes means"),
     (call("exhaustive_search", length_penalty=None), "exhaustive_search: length_penalty must be a "
-     "finite number, got None: 0 takes sums as they are, 1 takes means"),
+     "number from -20 to 20, got None: 0 takes sums as they are, 1 takes means"),
     (call("exhaustive_search", n_best=0), f"exhaustive_search: n_best {COUNT} 1, got 0"),
     (lambda room, to: room.length_normalizer(0), f"length_normalizer: length {COUNT} 1, got 0"),
     *(

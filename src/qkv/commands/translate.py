@@ -48,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and "out of memory" not in str(error):
             raise
-        report("out of memory: lower --max-tokens")
+        beam = " and --beam-size" if options.method == "beam" else ""
+        report(f"out of memory: lower --max-tokens{beam}")
     return 1
 
 

@@ -33,6 +33,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         given = [name for name in names if getattr(options, name) is not None]
         if given and method != options.method:
             parser.error(f"--{given[0].replace('_', '-')} goes with --method {method}")
+    if options.beam_size and options.beam_size > options.max_tokens:
+        parser.error(
+            f"--beam-size must be at most --max-tokens, which is {options.max_tokens:,}: a batch "
+            "holds no more"
+        )
     if options.room is None:
         options.room = "torch" if options.device or find_spec("torch") else "numpy"
     if options.device and options.room == "numpy":
@@ -55,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     count = number(int, lambda n: n >= 1, "no count: give a whole number from 1 on")
     whole = number(int, lambda n: n >= 0, "no seed: give a whole number from 0 on")
-    finite = number(float, lambda x: True, "no number")
+    penalty = number(float, lambda x: -20 <= x <= 20, "no number from -20 to 20")
     above = number(float, lambda x: x > 0, "no temperature: give a number above 0")
     share = number(float, lambda x: 0 < x <= 1, "no share: give a number above 0, at most 1")
 
@@ -97,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     beam = parser.add_argument_group("with --method beam")
     beam.add_argument("--beam-size", type=count, help="unfinished sentences kept; 4")
-    beam.add_argument("--length-penalty", type=finite, help="the larger, the longer; 1.0")
+    beam.add_argument("--length-penalty", type=penalty, help="the larger, the longer; 1.0")
     beam.add_argument("--length-formula", choices=("power", "gnmt"), help="power")
     sample = parser.add_argument_group("with --method sample")
     sample.add_argument("--temperature", type=above, help="below 1 sharpens, above 1 flattens; 1.0")

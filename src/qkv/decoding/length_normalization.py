@@ -16,10 +16,10 @@ def length_normalizer(
 
     Args:
         length: tokens after the prefix, the end among them.
-        length_penalty: α, any finite number.
+        length_penalty: α, from −20 to 20.
         length_formula: "power" or "gnmt".
     Raises:
-        ValueError: the length is no count, α no number, or the formula unknown.
+        ValueError: the length is no count, α out of its range, or the formula unknown.
     Source: Wu et al. 2016, eq. 14, for "gnmt".
     """
     check_count("length_normalizer", length=length)

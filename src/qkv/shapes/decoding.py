@@ -16,9 +16,10 @@ def check_search(call: str, eos_id: int | None, max_new_tokens: int, pad_id: int
 
 
 def check_length_penalty(call: str, length_penalty: float, length_formula: str) -> None:
-    """Refuse an unknown formula of length normalization, and an exponent that is no number."""
+    """Refuse an unknown formula of length normalization, and an exponent that is too large."""
     check_choice(call, "length_formula", length_formula, LENGTH_FORMULAS)
-    check_range(call, "a finite number", length_penalty=length_penalty)
+    # Beyond, no float holds the power of a length.
+    check_range(call, "a number from -20 to 20", length_penalty=length_penalty)
 
 
 def check_beam_size(call: str, beam_size: int, n_best: int, early_stopping: object) -> None:

@@ -15,6 +15,7 @@ RANGES: dict[str, Callable[[float], bool]] = {
     "a number in [0, 1]": lambda x: 0 <= x <= 1,
     "a number in (0, 1]": lambda x: 0 < x <= 1,
     "a finite number": math.isfinite,
+    "a number from -20 to 20": lambda x: -20 <= x <= 20,
     "a finite number above 0": lambda x: 0 < x < math.inf,
 }
 

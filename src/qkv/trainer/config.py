@@ -14,6 +14,7 @@ from qkv.trainer.fields import (
     Interval,
     NonNegative,
     Positive,
+    Seed,
     Share,
     check_fields,
 )
@@ -54,11 +55,11 @@ class DataConfig:
     valid_pairs: Count = 500
     split: Annotated[str, Choice(("combination", "random"))] = "combination"
     validation_fraction: Share = 0.1
-    vocab_size: Annotated[int, Interval(int, 8)] = 4000
+    vocab_size: Annotated[int, Interval(int, 8, 2**31)] = 4000
     words: bool = False
     separate_vocabularies: bool = False
     max_len: Annotated[int, Interval(int, 2)] = 128
-    seed: Annotated[int, Interval(int)] = 0
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
         for name in PATHS:
@@ -160,7 +161,7 @@ class TrainingConfig:
     weight_decay: NonNegative = 0.0
     validate_every: Count | None = None
     average: Count = 5
-    seed: Annotated[int, Interval(int)] = 0
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -19,6 +19,7 @@ __all__ = [
     "Interval",
     "NonNegative",
     "Positive",
+    "Seed",
     "Share",
     "check_fields",
     "field_types",
@@ -44,7 +45,8 @@ class Interval:
         name = "whole number" if self.kind is int else "number"
         if self.above:
             return f"{name} above {self.least:g}"
-        end = f" and below {self.below:g}" if self.below < math.inf else ""
+        below = f"{self.below:,}" if self.kind is int else f"{self.below:g}"
+        end = f" and below {below}" if self.below < math.inf else ""
         return f"{name} of at least {self.least:g}{end}"
 
 
@@ -56,6 +58,7 @@ class Choice:
 
 
 Count: TypeAlias = Annotated[int, Interval(int, 1)]
+Seed: TypeAlias = Annotated[int, Interval(int, 0, 2**64)]  # as torch's generators take it
 Share: TypeAlias = Annotated[float, Interval(float, 0, 1)]
 Positive: TypeAlias = Annotated[float, Interval(float, above=True)]
 NonNegative: TypeAlias = Annotated[float, Interval(float)]

@@ -75,6 +75,7 @@ def train(options: argparse.Namespace, given: dict[str, Any], run: TrainingRun) 
     from qkv.commands.train.progress import TrainingProgress
     from qkv.torch import Transformer
     from qkv.trainer import Trainer, TranslationData, open_runtime
+    from qkv.trainer.memory import check_memory
 
     # The processes of one run share its folder, and the main one is the one that writes there.
     with (
@@ -83,6 +84,7 @@ def train(options: argparse.Namespace, given: dict[str, Any], run: TrainingRun) 
     ):
         data = TranslationData.from_config(data_config, run.vocabularies())
         config = stored.model if run.resume else data.model_config(**vars(sizes))
+        check_memory(config)
         rng = torch.Generator().manual_seed(training.seed)  # the same on each device
         trainer = Trainer(Transformer(config, rng=rng), data, training, runtime)
         with TrainingProgress(trainer, run) as progress:
