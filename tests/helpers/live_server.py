@@ -145,10 +145,9 @@ def run(line: websocket.WebSocket, code: str) -> str:
 def serving(folder: Path, *arguments: str, signed_in: bool = True, **more: Any) -> Iterator[Server]:
     """`qkv serve` on a free port, ended by Ctrl-C; `more` goes to Popen."""
     port = more.pop("port", None) or free_port()
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     command = [*SERVE, "--no-open", "--folder", str(folder), "--port", str(port), *arguments]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **more
-    ) as process:
+    with subprocess.Popen(command, text=True, **streams | more) as process:
         try:
             found = LINE.fullmatch(first_line(process))
             assert found, "it says something else"

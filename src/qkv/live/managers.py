@@ -9,7 +9,8 @@ from typing import Any
 
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_server._tz import utcnow
-from jupyter_server.auth.identity import IdentityProvider
+from jupyter_server.auth.identity import IdentityProvider, User
+from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 from jupyter_server.services.kernels.kernelmanager import (
@@ -26,6 +27,14 @@ class TokenIdentityProvider(IdentityProvider):
 
     login_available = False
     logout_available = False
+
+    async def get_user(self, handler: JupyterHandler) -> User | None:  # type: ignore[override]
+        """The reader or nobody; the connection of the reader is no longer a stranger's."""
+        user: User | None = await super().get_user(handler)  # type: ignore[misc]
+        if user is not None:
+            server: Any = handler.serverapp
+            server.http_server.sign_in(handler.request.connection)
+        return user
 
 
 class NoFilesContentsManager(AsyncLargeFileManager):

@@ -16,10 +16,12 @@ from types import FrameType
 from typing import Any
 
 from jupyter_server.serverapp import ServerApp
+from tornado.httpserver import HTTPServer
 from tornado.log import gen_log
 from traitlets import Bool, Unicode
 from traitlets.config import Config
 
+from qkv.live.connections import BookHTTPServer
 from qkv.live.content_security_policy import SECURITY_HEADERS
 from qkv.live.handlers import NotFoundHandler, add_handlers
 from qkv.live.managers import (
@@ -36,8 +38,6 @@ ANSWERED = r"(?:$|(?:book|api/(?:kernels|kernelspecs|sessions|status|me))(?:/|$)
 # A socket's path has at most about 100 characters; a kernel's is its folder and 50 more.
 MAX_FOLDER_LENGTH = 48
 MAX_BODY = 2**16  # bytes; a page of the book sends some hundred
-# Other programs on this machine may set cookies for its name: in Chromium 180, of 4 kB each.
-MAX_HEADER = 2**20
 END_SIGNALS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
@@ -67,8 +67,8 @@ class BookServer(ServerApp):
         add_handlers(self.web_app, Path(self.book))
 
     def init_httpserver(self) -> None:
+        HTTPServer.configure(BookHTTPServer)
         super().init_httpserver()
-        self.http_server.conn_params.max_header_size = MAX_HEADER
 
     def init_logging(self) -> None:
         """Log Jupyter's warnings, and not tornado's.

@@ -1,0 +1,107 @@
+"""Connections of strangers: whoever has an account on this machine may open some, and how many."""
+
+from __future__ import annotations
+
+import http.client
+import resource
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.helpers.live_server import HOST, Server, run, serving
+
+FILES = 256  # that this server may open, so that few connections are many
+PATIENCE = 120  # seconds
+
+
+def few_files() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the server writes to its terminal."""
+    return tmp_path_factory.mktemp("log") / "stderr.txt"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, log: Path) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("book")
+    (folder / "index.html").write_text("<title>Toy</title>")
+    with (
+        log.open("w") as stderr,
+        serving(folder, preexec_fn=few_files, stderr=stderr) as running,
+    ):
+        yield running
+
+
+def connect(server: Server) -> socket.socket:
+    return socket.create_connection((HOST, server.port), timeout=PATIENCE)
+
+
+def test_silent_connections_keep_nobody_out(server: Server, log: Path) -> None:
+    """More than the server may open files: it used to answer nobody and to write megabytes."""
+    kernel = server.session()["kernel"]["id"]
+    page = http.client.HTTPConnection(HOST, server.port, timeout=PATIENCE)
+    with ExitStack() as silent, closing(page), closing(server.socket(kernel)) as line:
+        assert asked(page, server) == 200
+        for _ in range(FILES + 64):
+            silent.enter_context(connect(server))
+        assert server.ask("book/").status == 200  # on a new connection,
+        assert asked(page, server) == 200  # on an old one,
+        assert run(line, "print(6 * 7)") == "42\n"  # and on one to a kernel
+    assert log.stat().st_size < 10_000
+
+
+def asked(connection: http.client.HTTPConnection, server: Server) -> int:
+    """The status of the book's first page, asked for on a connection that is kept."""
+    connection.request("GET", f"{server.base}book/", headers={"Cookie": server.cookie})
+    answer = connection.getresponse()
+    answer.read()
+    return answer.status
+
+
+def test_unfinished_headers_fill_no_memory(server: Server) -> None:
+    memory = psutil.Process(server.process.pid).memory_info
+    before = memory().rss
+    with ExitStack() as open_:
+        for _ in range(48):
+            line = open_.enter_context(connect(server))
+            with suppress(OSError):  # it may hang up
+                line.sendall(b"GET / HTTP/1.1\r\nX: " + b"x" * (2**20 - 100))
+        assert server.ask("api/status").status == 200
+        assert memory().rss - before < 30 * 2**20
+
+
+def test_a_stranger_is_waited_for_a_short_time_and_the_reader_a_long_one(server: Server) -> None:
+    """Seconds, where it was an hour: for the headers, for the body, for the next request."""
+    head = f"POST / HTTP/1.1\r\nHost: {HOST}:{server.port}\r\n"
+    page = http.client.HTTPConnection(HOST, server.port, timeout=PATIENCE)
+    with ExitStack() as open_, closing(page):
+        assert asked(page, server) == 200
+        own, lines = page.sock, []
+        for sent in ("", head, f"{head}Content-Length: 9\r\n\r\nx", f"{head}\r\n"):
+            lines.append(open_.enter_context(connect(server)))
+            lines[-1].sendall(sent.encode())
+        for line in lines:
+            while line.recv(2**16):  # until the server hangs up
+                pass
+        assert asked(page, server) == 200
+        assert page.sock is own
+
+
+@pytest.mark.parametrize("start", ["/", "/?", "{base}book/", "{base}book/?", "{base}api/"])
+def test_an_endless_address_is_neither_looked_up_nor_logged(
+    server: Server, log: Path, start: str
+) -> None:
+    """One of 900 kB filled the log, and with the cookie it stopped the server for half a minute."""
+    path = start.format(base=server.base) + "x/" * 450_000
+    before = log.stat().st_size
+    for signed_in in (False, True):
+        assert server.ask(path, signed_in=signed_in).status == 400
+    assert server.ask("book/").status == 200
+    assert log.stat().st_size - before < 1000
