@@ -24,6 +24,7 @@ from traitlets.config import Config
 from qkv.live.connections import BookHTTPServer
 from qkv.live.content_security_policy import SECURITY_HEADERS
 from qkv.live.handlers import NotFoundHandler, add_handlers
+from qkv.live.logs import OnceAMinute, PrintableFormatter
 from qkv.live.managers import (
     BookKernelManager,
     NoDelayConnection,
@@ -47,6 +48,7 @@ KILL_SIGNAL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no other
 class BookServer(ServerApp):
     """Jupyter's server, cut down to the book; reads no configuration but what it is given."""
 
+    _log_formatter_cls = PrintableFormatter
     # What a page asks for to run its cells: of Jupyter's other services, none.
     default_services = ("api", "kernels", "kernelspecs", "sessions")  # type: ignore[assignment]
 
@@ -71,13 +73,16 @@ class BookServer(ServerApp):
         super().init_httpserver()
 
     def init_logging(self) -> None:
-        """Log Jupyter's warnings, and not tornado's.
+        """Log Jupyter's warnings, and not tornado's, each kind of them once a minute.
 
-        Of each run's first kernel it says that the times of Jupyter's pings do not fit its own,
-        which nobody can mend here.
+        Of each run's first kernel tornado says that the times of Jupyter's pings do not fit its
+        own, which nobody can mend here.
         """
         super().init_logging()
         gen_log.setLevel(logging.ERROR)
+        logging.getLogger("asyncio").parent = self.log
+        for handler in self.log.handlers:
+            handler.addFilter(OnceAMinute())
 
     def init_signal(self) -> None:
         """Ctrl-C ends it; Jupyter would ask whether it is meant. A second one waits for nothing."""
