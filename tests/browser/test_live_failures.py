@@ -229,6 +229,23 @@ def test_a_kernel_that_dies_at_its_start(
         expect(live.button).to_be_enabled()
 
 
+def test_a_page_for_which_there_is_no_kernel_left(
+    readers: Callable[..., Reader], book: Path
+) -> None:
+    with serving(book, "--kernels", "1") as server:
+        reader = readers(server)
+        reader.forgive(".")  # the refusal, and a server that ends before its pages
+        first = reader.open().start()
+        second = reader.open("chapters/03_attention.html")
+        second.press()
+        second.wait("failed", "as many as qkv serve --kernels allows")
+        expect(second.message).to_contain_text("press Stop on one of them")
+        first.act("stop")
+        first.wait("off")
+        second.start()
+        assert second.prints(second.plain()[0], "print('now')") == "now"
+
+
 def test_an_editor_that_cannot_be_loaded(reader: Reader) -> None:
     reader.forgive("thebe/index.js", "status of 404", "could not be loaded", "Refused to execute")
     live = reader.open()

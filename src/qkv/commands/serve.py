@@ -71,6 +71,10 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--idle", type=minutes, default=20.0, help="minutes that a kernel outlives its page; 20"
     )
+    count = number(int, lambda n: n > 0, "no number of kernels: give 1 or more")
+    parser.add_argument(
+        "--kernels", type=count, default=20, help="pages that may run Python at a time; 20"
+    )
     return parser
 
 
@@ -101,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from qkv.live.server import serve
 
-        serve(options.folder, port, show, origin=options.origin or "", idle=options.idle)
+        serve(options.folder, port, show, options.origin or "", options.idle, options.kernels)
     except ModuleNotFoundError as error:
         print(f"There is no {error.name} here: pip install 'qkv[live]' brings it.", file=sys.stderr)
         return 1

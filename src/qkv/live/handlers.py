@@ -74,8 +74,6 @@ class BookHandler(JupyterHandler, web.StaticFileHandler):
             self.redirect(url_path_join(self.base_url, "book/"))
         elif "token" in self.request.query_arguments:
             self.redirect(self.without_token(), status=303)  # the cookie is in this answer
-        elif "\0" in path:
-            raise web.HTTPError(404)  # no file has such a name, and asking for one is an error
         elif not Path(self.root, "index.html").is_file():
             raise web.HTTPError(404, "There is no book in %s: make html builds it.", self.root)
         else:
@@ -86,6 +84,11 @@ class BookHandler(JupyterHandler, web.StaticFileHandler):
     @authorized
     async def head(self, path: str | None) -> None:  # type: ignore[override]
         await web.StaticFileHandler.get(self, path or "", include_body=False)
+
+    def parse_url_path(self, url_path: str) -> str:
+        if "\0" in url_path:
+            raise web.HTTPError(404)  # no file has such a name, and asking for one is an error
+        return super().parse_url_path(url_path)
 
     def without_token(self) -> str:
         """The address asked for, less the token, which no address bar or bookmark shall show.

@@ -17,8 +17,12 @@ from jupyter_server.services.kernels.kernelmanager import (
     AsyncMappingKernelManager,
     ServerKernelManager,
 )
-from traitlets import TraitError, default
+from tornado import web
+from traitlets import Integer, Set, TraitError, default
 
+TOO_MANY_KERNELS = (
+    "it runs on %d pages, as many as qkv serve --kernels allows: press Stop on one of them"
+)
 OUTPUT_CUT = "This cell prints faster than the page can show: some of it is left out here."
 
 
@@ -100,18 +104,38 @@ class BoundedMessageBuffer(deque[tuple[str, list[bytes]]]):
 
 
 class BookKernelManager(AsyncMappingKernelManager):
-    """Manager of all kernels: Jupyter's, but for three things.
+    """Manager of all kernels: Jupyter's, but for four things.
 
     - `list_kernels` leaves out a kernel that is being started, which Jupyter's answers with a 500:
       a page asks for the list while its kernel starts.
     - What is kept for a page that is away has a limit, `BoundedMessageBuffer`.
     - A kernel ends some time after its last page left. Jupyter counts from its last activity, and
       to print is one: a cell that prints for ever would never end.
+    - There are at most `max_kernels`: each takes 50 MB before its first cell.
     """
+
+    max_kernels = Integer(20, config=True, help="How many kernels may run at a time.")
 
     @default("kernel_manager_class")
     def _kernel_manager_class(self) -> str:
         return f"{__name__}.{OneKernelManager.__name__}"
+
+    starting = Set(help="Ids of kernels that are not listed yet.")
+
+    async def start_kernel(  # type: ignore[override]
+        self, *, kernel_id: str | None = None, **options: Any
+    ) -> str:
+        kernel_id = kernel_id or self.new_kernel_id()
+        if (
+            kernel_id not in self
+            and len(self.starting.union(self.list_kernel_ids())) >= self.max_kernels
+        ):
+            raise web.HTTPError(503, TOO_MANY_KERNELS % self.max_kernels)
+        self.starting.add(kernel_id)
+        try:
+            return await super().start_kernel(kernel_id=kernel_id, **options)
+        finally:
+            self.starting.discard(kernel_id)
 
     def kernel_model(self, kernel_id: str) -> dict[str, Any]:
         try:

@@ -32,6 +32,7 @@ from qkv.live.managers import (
     OwnKernelSpecManager,
     TokenIdentityProvider,
 )
+from qkv.live.services import service_handlers
 
 HOST = "127.0.0.1"
 # What is answered to; Jupyter has more, such as a page to sign in at, files of its own, figures.
@@ -65,7 +66,8 @@ class BookServer(ServerApp):
     def init_webapp(self) -> None:
         super().init_webapp()
         elsewhere = rf"(?!{re.escape(self.base_url)}{ANSWERED}).*"
-        self.web_app.add_handlers(".*$", [(elsewhere, NotFoundHandler)])
+        services = service_handlers(self.base_url)
+        self.web_app.add_handlers(".*$", [(elsewhere, NotFoundHandler), *services])
         add_handlers(self.web_app, Path(self.book))
 
     def init_httpserver(self) -> None:
@@ -147,13 +149,14 @@ def folder_beside(book: Path, private: str) -> Iterator[str]:
             yield path
 
 
-def server_config(port: int, base: str, origin: str, idle: float) -> Config:
+def server_config(port: int, base: str, origin: str, idle: float, kernels: int) -> Config:
     """The configuration of a BookServer; all else is Jupyter's default.
 
     Args:
         base: the path under which everything lies, "/…/".
         origin: the address of a port forward, "https://…", or "".
         idle: minutes that a kernel outlives its last open page.
+        kernels: how many there may be.
     """
     config = Config()
     server = config.ServerApp
@@ -190,6 +193,7 @@ def server_config(port: int, base: str, origin: str, idle: float) -> Config:
     # The ports of a kernel on TCP are open to every user of the machine, its files are not. One is
     # left: on it ipykernel takes what forked children print, and drops what lacks a secret.
     config.KernelManager.transport = "tcp" if os.name == "nt" else "ipc"
+    config.BookKernelManager.max_kernels = kernels
     seconds = max(1, round(idle * 60))
     config.MappingKernelManager.cull_idle_timeout = seconds
     config.MappingKernelManager.cull_interval = min(60, seconds)
@@ -198,13 +202,13 @@ def server_config(port: int, base: str, origin: str, idle: float) -> Config:
     return config
 
 
-def serve(folder: Path, port: int, show: bool, origin: str = "", idle: float = 20) -> None:
+def serve(folder: Path, port: int, show: bool, origin: str, idle: float, kernels: int) -> None:
     """Serve a built book, its kernels starting under the current folder, until a signal ends it.
 
     Args:
         folder: the built book.
         show: open a browser.
-        origin, idle: as in `server_config`.
+        origin, idle, kernels: as in `server_config`.
     """
     on_end_signals(
         signal.default_int_handler
@@ -213,7 +217,7 @@ def serve(folder: Path, port: int, show: bool, origin: str = "", idle: float = 2
     book = folder.resolve()
     with private_folder() as private, folder_beside(book, private) as opening:
         app = BookServer(
-            config=server_config(port, base, origin, idle),
+            config=server_config(port, base, origin, idle, kernels),
             root_dir=str(Path.cwd()),
             config_dir=private,
             data_dir=private,
