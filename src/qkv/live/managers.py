@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import deque
 from datetime import datetime
 from typing import Any
@@ -20,6 +21,8 @@ from jupyter_server.services.kernels.kernelmanager import (
 from tornado import web
 from traitlets import Integer, Set, TraitError, default
 
+# The ports of a kernel on TCP are open to every user of the machine, its files are not.
+TRANSPORT = "tcp" if os.name == "nt" else "ipc"
 TOO_MANY_KERNELS = (
     "it runs on %d pages, as many as qkv serve --kernels allows: press Stop on one of them"
 )
@@ -56,12 +59,14 @@ class OwnKernelSpecManager(KernelSpecManager):
         return []
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-        """The spec, with IPython's history in memory.
+        """The spec, with IPython's history in memory, and sockets that are files where they can be.
 
         To write each cell into that of all the reader's IPythons costs a small cell a third of its
         time, and the book's cells are not what they would look for.
         """
         spec: KernelSpec = super().get_kernel_spec(kernel_name)
+        if TRANSPORT == "ipc":
+            spec.argv[spec.argv.index("ipykernel_launcher")] = "qkv.live.kernel"
         spec.argv.append("--HistoryManager.hist_file=:memory:")
         return spec
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import re
 import secrets
 import signal
@@ -26,6 +25,7 @@ from qkv.live.content_security_policy import SECURITY_HEADERS
 from qkv.live.handlers import NotFoundHandler, add_handlers
 from qkv.live.logs import OnceAMinute, PrintableFormatter
 from qkv.live.managers import (
+    TRANSPORT,
     BookKernelManager,
     NoDelayConnection,
     NoFilesContentsManager,
@@ -190,9 +190,7 @@ def server_config(port: int, base: str, origin: str, idle: float, kernels: int) 
     config.IdentityProvider.token = secrets.token_urlsafe(32)
     config.IdentityProvider.cookie_name = f"reader-{secrets.token_urlsafe(12)}"
     config.IdentityProvider.cookie_options = {"samesite": "Lax", "httponly": True}
-    # The ports of a kernel on TCP are open to every user of the machine, its files are not. One is
-    # left: on it ipykernel takes what forked children print, and drops what lacks a secret.
-    config.KernelManager.transport = "tcp" if os.name == "nt" else "ipc"
+    config.KernelManager.transport = TRANSPORT
     config.BookKernelManager.max_kernels = kernels
     seconds = max(1, round(idle * 60))
     config.MappingKernelManager.cull_idle_timeout = seconds
