@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -13,6 +14,7 @@ from jupyter_server.services.kernels.kernelmanager import ServerKernelManager, u
 from qkv.live.managers import BookKernelManager, BoundedMessageBuffer
 from tests.helpers.live_server import Server, run, send, serving
 
+REMAIN = {"opening-night", "opening-link"}
 DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); print('busy', flush=True)"
 
 
@@ -132,3 +134,30 @@ def test_an_error_is_told_however_fast_its_cell_printed_before(server: Server) -
     printed = "".join(each["content"]["text"] for each in told if each["msg_type"] == "stream")
     assert "some of it is left out here" in printed
     assert "why" in [each["content"]["evalue"] for each in told if each["msg_type"] == "error"]
+
+
+def test_a_start_removes_what_a_killed_server_left(tmp_path: Path) -> None:
+    """And nothing else: a folder of the reader's, or that of a server that runs."""
+    html = tmp_path / "html"
+    html.mkdir()
+    (html / "index.html").write_text("<title>Toy</title>")
+    (tmp_path / "opening-night").mkdir()
+    (tmp_path / "opening-night" / "open.html").write_text("a play")
+    (tmp_path / "opening-night" / "mine.txt").write_text("a play")
+    (tmp_path / "opening-link").symlink_to("opening-night")
+
+    def opening() -> set[Path]:
+        return {p for p in tmp_path.glob("opening-*") if p.name not in REMAIN}
+
+    with serving(html) as killed:
+        killed.process.kill()
+        killed.process.wait(60)
+    left = opening()
+    assert left
+    with serving(html):
+        runs = opening()
+        assert runs.isdisjoint(left)
+        with serving(html):
+            assert runs < opening()
+    assert not opening()
+    assert {p.name for p in (tmp_path / "opening-night").iterdir()} == {"mine.txt", "open.html"}

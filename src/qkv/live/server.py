@@ -9,7 +9,7 @@ import secrets
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -20,6 +20,7 @@ from tornado.log import gen_log
 from traitlets import Bool, Unicode
 from traitlets.config import Config
 
+from qkv.files import file_lock
 from qkv.live.connections import BookHTTPServer
 from qkv.live.content_security_policy import SECURITY_HEADERS
 from qkv.live.handlers import NotFoundHandler, add_handlers
@@ -140,13 +141,25 @@ def folder_beside(book: Path, private: str) -> Iterator[str]:
 
     A browser that came as a snap reads neither the system's temporary folder nor hidden ones.
     """
+    remove_left_folders(book.parent)
     try:
         folder = tempfile.TemporaryDirectory(prefix="opening-", dir=book.parent)
     except OSError:
         yield private
     else:
-        with folder as path:
+        with folder as path, file_lock(Path(path, "lock")):
             yield path
+
+
+def remove_left_folders(parent: Path) -> None:
+    """Remove the folders that `folder_beside` of a killed server left: they hold no lock."""
+    for folder in parent.glob("opening-*"):
+        with suppress(OSError):  # one is in use, or not ours
+            if folder.is_symlink() or {x.name for x in folder.iterdir()} - {"open.html", "lock"}:
+                continue
+            with file_lock(folder / "lock"):
+                Path(folder, "open.html").unlink(missing_ok=True)
+            folder.rmdir()
 
 
 def server_config(port: int, base: str, origin: str, idle: float, kernels: int) -> Config:
