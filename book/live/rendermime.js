@@ -3,6 +3,9 @@
 const ENVIRONMENTS = ["equation", "equation*", "align", "align*", "gather", "gather*", "alignat", "alignat*"];
 const DISPLAY = [["$$", "$$"], ["\\[", "\\]"], ...ENVIRONMENTS.map((env) => [`\\begin{${env}}`, `\\end{${env}}`])];
 const PAIRS = [...DISPLAY, ["\\(", "\\)"], ["$", "$"]];
+// An output's <meta http-equiv="refresh"> would lead the page away. A <wbr> is as empty, and does nothing.
+const META = /<meta(?=[\s/>])/gi;
+const MARKUP = ["text/html", "text/markdown", "image/svg+xml"];
 const delimiters = PAIRS.map(([left, right], n) => ({ left, right, display: n < DISPLAY.length }));
 
 export function makeRendermime() {
@@ -13,7 +16,19 @@ export function makeRendermime() {
   Object.assign(rendermime.sanitizer._options, { parseStyleAttributes: false, allowedStyles: undefined });
   // Its search for addresses in printed text takes minutes where that has no spaces.
   rendermime.sanitizer.setAutolink(false);
+  const createRenderer = rendermime.createRenderer.bind(rendermime);
+  rendermime.createRenderer = (type) => {
+    const renderer = createRenderer(type);
+    const renderModel = renderer.renderModel.bind(renderer);
+    if (MARKUP.includes(type)) renderer.renderModel = (model) => renderModel(withoutMeta(model, type));
+    return renderer;
+  };
   return rendermime;
+}
+
+function withoutMeta(model, type) {
+  const text = [model.data[type]].flat().join("");
+  return Object.create(model, { data: { value: { ...model.data, [type]: text.replace(META, "<wbr") } } });
 }
 
 async function typeset(node) {

@@ -200,3 +200,15 @@ def test_on_a_phone_nothing_is_wider_than_the_page(phone: Reader, chapter: str) 
     assert bar["height"] < 200, "the bar leaves no room"
     live.run(first, "1 / 0", state="error")
     assert live.page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+def test_an_output_cannot_lead_the_page_away(live: LivePage) -> None:
+    n, address = live.plain()[0], live.page.url
+    meta = "<meta http-equiv=refresh content='0;url=index.html'><META/name=x>"
+    made = f"from IPython.display import HTML, Markdown\nmeta = {meta!r}\n"
+    shown = live.run(n, f"{made}display(HTML(meta + '<p>one</p>'), Markdown(meta + ' two'))")
+    expect(shown).to_contain_text("one")
+    expect(shown).to_contain_text("two")
+    expect(shown.locator("meta")).to_have_count(0)
+    assert live.prints(n, "print('<meta >')") == "<meta >"
+    assert live.page.url == address
