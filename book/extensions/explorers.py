@@ -50,8 +50,8 @@ class ExplorerDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         path = Path(self.env.srcdir) / self.arguments[0]
-        if not path.is_file():
-            raise self.error(f"explorer: no notebook at {self.arguments[0]}")
+        if self.env.path2doc(str(path)) not in self.env.found_docs:
+            raise self.error(f"explorer: no notebook of the book at {self.arguments[0]}")
         self.env.note_dependency(str(path))
         notebook = json.loads(path.read_text(encoding="utf-8"))
         titles = find_explorers(notebook)

@@ -181,11 +181,9 @@ def test_binder_needs_a_repository(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_page_that_loads_from_elsewhere_stops_the_build(tmp_path: Path) -> None:
-    folder = lay_out(
-        tmp_path,
-        text='<script src="https://cdn.example/a.js"></script>',
-        style='@import "https://fonts.example/b.css";',
-    )
+    folder = lay_out(tmp_path, style='@import "https://fonts.example/b.css";')
+    with (folder / "book" / "templates" / "search-button-field.html").open("a") as template:
+        template.write('<script src="https://cdn.example/a.js"></script>')
     process = build(folder)
     assert process.returncode != 0
     assert "book/index.html loads https://cdn.example/a.js" in process.stderr

@@ -75,6 +75,24 @@ def test_a_formula_that_cannot_be_set_names_its_page() -> None:
     assert katex_math.render("Q", False, KATEX), "and the next formula is set as before"
 
 
+@pytest.mark.parametrize(
+    "latex",
+    [
+        r"\href{javascript:alert(1)}{x}",
+        r"\url{https://x.example}",
+        r"\includegraphics{https://x.example/a.png}",
+        r"\htmlId{qkv-text}{x}",
+        r"\htmlStyle{position: fixed}{x}",
+        r"\htmlData{a=b}{x}",
+        r"\htmlClass{qkv-live-bar}{x}",
+    ],
+)
+def test_a_formula_writes_no_html_of_its_own(latex: str) -> None:
+    command = re.escape(latex.partition("{")[0])
+    with pytest.raises(katex_math.FormulaError, match=rf"{command} writes HTML: leave it out"):
+        katex_math.render(latex, False, KATEX)
+
+
 def test_a_missing_katex_is_said_at_once(tmp_path: Path) -> None:
     app = SimpleNamespace(confdir=tmp_path, config=SimpleNamespace(katex_folder="katex"))
     with pytest.raises(ExtensionError, match="make html fetches it"):
