@@ -1,4 +1,4 @@
-// Mends two things in Sphinx's search page (searchtools.js, which holds Search).
+// Mends three things in Sphinx's search page (searchtools.js, which holds Search).
 {
   const MARKS = "sphinx_highlight_terms"; // where the next page looks for words to mark
   const UNREAD = ".headerlink, script, style, noscript, button, .katex-html, annotation, .qkv-live-bar";
@@ -27,9 +27,17 @@
     return (anchor && text.querySelector(anchor) || text).textContent;
   };
 
+  // The index is searched for a word as a name in an object, where `constructor` and `__proto__` are
+  // names of the language. These objects keep the one name that Sphinx asks them for.
+  const { hasOwnProperty } = Object.prototype;
+  const WORDS = Object.assign(Object.create(null), { hasOwnProperty });
+
   // Sphinx leaves the words for whichever page opens next; here, for the result that is chosen.
   const perform = Search.query;
   Search.query = (query) => {
+    for (const words of [Search._index.terms, Search._index.titleterms]) {
+      Object.setPrototypeOf(words, WORDS);
+    }
     perform(query);
     const words = localStorage.getItem(MARKS);
     localStorage.removeItem(MARKS);

@@ -33,8 +33,16 @@ class ResultsDirective(SphinxDirective):
         settings = self.state.document.settings
         settings.file_insertion_enabled = True
         try:
-            place = ("include", Include, [f"/{page}.md"], BELOW_HEADINGS, [], self.lineno)
-            return list(MockIncludeDirective(self.state._renderer, *place).run())
+            include = MockIncludeDirective(
+                self.state._renderer,
+                name="include",
+                klass=Include,
+                arguments=[f"/{page}.md"],
+                options=BELOW_HEADINGS,
+                body=[],
+                lineno=self.lineno,
+            )
+            return list(include.run())
         finally:
             settings.file_insertion_enabled = False
 

@@ -1,4 +1,4 @@
-"""Mend Sphinx's search page: readable excerpts, and marks only on the page a result leads to."""
+"""Mend Sphinx's search page: readable excerpts, any word, marks only on the result."""
 
 from typing import Any
 

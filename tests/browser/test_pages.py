@@ -242,6 +242,18 @@ def test_excerpts_hold_formulas_as_one_would_type_them(page: Page, book_url: str
     assert not [text for text in texts if re.search(r"\\[a-z]+|d_kd|Print to PDF", text)]
 
 
+@pytest.mark.parametrize("word", ["constructor", "__proto__", "toString", "hasOwnProperty"])
+def test_a_word_of_the_language_is_searched_for_like_any_other(
+    word: str, page: Page, book_url: str
+) -> None:
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{book_url}/search.html?q={word}")
+    expect(page.locator(".search-summary")).to_contain_text("did not match any documents")
+    assert "undefined" not in page.locator("#search-results").inner_text()
+    assert errors == []
+
+
 def test_marks_stand_on_the_result_alone(page: Page, book_url: str) -> None:
     page.goto(f"{book_url}/search.html?q=softmax")
     expect(page.locator(".search-summary")).to_contain_text("finished")
