@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from qkv.live.content_security_policy import (
+    NO_INLINE,
+    OWN_SCRIPTS,
     InlineHashes,
     build_policy,
     hash_source,
     inline_hashes,
     inline_hashes_of_file,
+    own_inline_hashes,
     web_sockets,
 )
 
@@ -115,6 +119,24 @@ def test_a_changed_page_is_read_again(tmp_path: Path) -> None:
     page.write_text("<script>c()</script>")
     os.utime(page, ns=(1, 1))
     assert inline_hashes_of_file(page, page.stat().st_mtime_ns).scripts == (hash_source("c()"),)
+
+
+def test_of_a_page_only_the_books_own_scripts_may_run(tmp_path: Path) -> None:
+    page = inline_hashes(
+        f"<script>{HELLO}</script><script>own()</script><b onclick='own()' ondrop='x'>"
+    )
+    assert page.among(NO_INLINE) == NO_INLINE
+    own = (hash_source("own()"),)
+    # A script is no handler: each is known for what it is.
+    assert page.among(InlineHashes(scripts=own)) == InlineHashes(scripts=own)
+    file = tmp_path / OWN_SCRIPTS
+    assert own_inline_hashes(tmp_path) == NO_INLINE, "a book that was built before"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"scripts": own, "handlers": own}))
+    assert page.among(own_inline_hashes(tmp_path)) == InlineHashes(own, own)
+    for broken in ("", "[]", "{}", '{"scripts": 1, "handlers": []}'):
+        file.write_text(broken)
+        assert own_inline_hashes(tmp_path) == NO_INLINE
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost", "hub.example.org:443", "a-b.c"])

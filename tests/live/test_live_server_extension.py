@@ -77,7 +77,7 @@ def test_shows_the_book_under_its_base(server: Server) -> None:
     page = server.ask("book/")
     assert page.text.startswith("<title>Toy</title>")
     policy = page.headers["Content-Security-Policy"]
-    assert "default-src 'none'; script-src 'self' blob: 'sha256-" in policy
+    assert "default-src 'none'; script-src 'self' blob:;" in policy, "no script that no build named"
     assert f"ws://{HOST}:{server.port}" in policy
     assert "sandbox" not in policy
     assert server.ask("book").headers["Location"] == f"{BASE}book/"

@@ -1,12 +1,14 @@
 """Content-Security-Policy of the book's pages: what a page may load, run and talk to.
 
 A page stands beside a kernel that runs whatever it is sent, so a script that slips into the page
-owns the reader's account. The policy lets in only what the server itself delivers, and names each
-inline script by its hash. Source: W3C, Content Security Policy Level 3.
+owns the reader's account. The policy lets in only what the server itself delivers, and names by
+their hashes those inline scripts of the page that the book's own templates and extensions write.
+Source: W3C, Content Security Policy Level 3.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64encode
 from collections.abc import Sequence
@@ -32,11 +34,20 @@ SCRIPT_TYPES = {"", "module", "text/javascript", "application/javascript", "text
 HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,252}[a-z0-9])?(:\d{1,5})?", re.IGNORECASE)
 
 
+# In the built book: hashes of its own inline scripts, which book/extensions/own_scripts.py writes.
+OWN_SCRIPTS = "_live/own_scripts.json"
+
+
 class InlineHashes(NamedTuple):
     """Hash sources of what a page runs from its own text."""
 
     scripts: tuple[str, ...] = ()
     handlers: tuple[str, ...] = ()
+
+    def among(self, own: InlineHashes) -> InlineHashes:
+        """Those that are also in `own`: what else is on the page slipped in, and may not run."""
+        pairs = zip(self, own, strict=True)
+        return InlineHashes(*(tuple(x for x in here if x in known) for here, known in pairs))
 
 
 NO_INLINE = InlineHashes()
@@ -91,6 +102,19 @@ def inline_hashes(page: str) -> InlineHashes:
 def inline_hashes_of_file(path: Path, changed_ns: int) -> InlineHashes:
     """`inline_hashes` of a file; `changed_ns`, its time of change, tells an old answer from new."""
     return inline_hashes(path.read_text(encoding="utf-8", errors="replace"))
+
+
+def own_inline_hashes(book: Path) -> InlineHashes:
+    """Hash sources of the inline scripts that are the book's own; none where no build named them.
+
+    Args:
+        book: folder of the built book.
+    """
+    try:
+        own = json.loads((book / OWN_SCRIPTS).read_text(encoding="utf-8"))
+        return InlineHashes(tuple(own["scripts"]), tuple(own["handlers"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return NO_INLINE
 
 
 def web_sockets(host: str) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from qkv.live.content_security_policy import (
     SECURITY_HEADERS,
     build_policy,
     inline_hashes_of_file,
+    own_inline_hashes,
 )
 
 NOT_SIGNED_IN = "You are not signed in. Open the link that the book's server printed."
@@ -104,7 +105,8 @@ class BookHandler(JupyterHandler, web.StaticFileHandler):
         file = Path(str(self.absolute_path))
         if file.suffix == ".html":
             inline = inline_hashes_of_file(file, file.stat().st_mtime_ns)
-            policy = build_policy(inline, self.hosts())
+            own = own_inline_hashes(Path(self.root))
+            policy = build_policy(inline.among(own), self.hosts())
             self.set_header("Content-Security-Policy", policy)
 
     def compute_etag(self) -> str | None:
