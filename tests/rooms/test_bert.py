@@ -3,6 +3,9 @@
 The small model here is drawn at random; a trained checkpoint has the same names and shapes.
 """
 
+import json
+import shutil
+
 import numpy as np
 import pytest
 import torch
@@ -96,6 +99,23 @@ def test_a_file_without_a_head_gives_hidden_states(tmp_path, room, to):
         close(ours.hidden_states(to(IDS), token_types=to(TOKEN_TYPES)), expected)
     with pytest.raises(ValueError, match="the model must have a head"):
         ours(to(IDS))
+
+
+@pytest.mark.parametrize(("room", "to"), ROOMS)
+def test_without_a_token_for_padding_none_is_hidden(theirs, folder, tmp_path, room, to):
+    """Where `pad_token_id` is null. Left out, it is 0, as Hugging Face has it."""
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    shutil.copy(folder / "model.safetensors", tmp_path)
+    with torch.no_grad():
+        seen = theirs(torch.tensor(IDS), token_type_ids=torch.tensor(TOKEN_TYPES)).logits
+        hidden = run(theirs).logits
+    assert (seen - hidden).abs().max() > 0.01
+    del config["pad_token_id"]
+    for entry, expected in (({}, hidden), ({"pad_token_id": None}, seen)):
+        (tmp_path / "config.json").write_text(json.dumps(config | entry), "utf-8")
+        ours = load_bert(tmp_path, ROOM_NAMES[room])
+        with ours.evaluating():
+            close(ours(to(IDS), token_types=to(TOKEN_TYPES)), expected)
 
 
 def test_the_gradients_are_theirs(theirs, folder, tmp_path):

@@ -162,6 +162,31 @@ def test_large_scores_do_not_swallow_the_number_of_keys(way, dtype, height):
             close(of_torch / unit, other / unit, dtype)
 
 
+@pytest.mark.parametrize("size", [1.0, 1e5, 1e10])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_rounding_leaves_grows_with_the_keys_as_the_docstring_says(dtype, size):
+    """Scores so far apart that one key has all the weight: exactly, q and k have no gradient."""
+    q, k, v = qkv(dtype=dtype)
+    dout = np.random.default_rng(2).standard_normal((B, H, T, D_V)).astype(dtype)
+    options = {"scale": 1e8 / size}
+    k *= k.dtype.type(size)
+    assert not any(
+        x.any() for x in qn.scaled_dot_product_attention_backward(dout, q, k, v, **options)[:2]
+    )
+    inputs = [torch.tensor(x, requires_grad=True) for x in (q, k, v)]
+    out = qt.blockwise_attention(*inputs, **options, block_size=3)[0]
+    dq, dk = torch.autograd.grad(out, inputs[:2], torch.tensor(dout))
+
+    def longest(x):
+        return np.linalg.norm(x, axis=-1).max()
+
+    dscore = 2 * np.finfo(dtype).eps * longest(dout) * longest(v)
+    gradients = qn.blockwise_attention_backward(dout, q, k, v, **options, block_size=3)
+    for of_q, of_k in (gradients[:2], (dq.numpy(), dk.numpy())):
+        assert longest(of_q) <= dscore * options["scale"] * longest(k)
+        assert longest(of_k) <= dscore * options["scale"] * longest(q) * T
+
+
 @pytest.mark.parametrize(("room", "array"), ROOMS)
 def test_an_empty_row_is_zeros_and_nothing_flows_through_it(room, array):
     q, k, v = qkv()

@@ -49,6 +49,32 @@ def test_clipping_is_that_of_torch(max_norm):
         close(qn.clip_grad_norm(pair, 1e9), max_norm, "finite differences")  # 1e-6 under the bar
 
 
+@pytest.mark.parametrize("max_norm", [1.0, math.inf])
+@pytest.mark.parametrize(
+    ("entry", "norm", "others"),
+    [(math.nan, math.nan, math.nan), (math.inf, math.inf, 0.0), (1e30, math.inf, 0.0)],
+)
+def test_a_norm_that_is_not_finite_does_what_the_docstring_says(max_norm, entry, norm, others):
+    """As torch's: zeros below an infinite norm, but NaN where infinity is multiplied by 0."""
+    layer = qn.Linear(2, 3, False)
+    module, theirs = qt.Linear(2, 3, False), torch.nn.Linear(2, 3, False)
+    gradient = np.full((2, 3), 7, np.float32)
+    gradient[1, 2] = entry
+    layer.grads["weight"][...] = gradient
+    module.weight.grad, theirs.weight.grad = (torch.tensor(gradient.T.copy()) for _ in range(2))
+    with np.errstate(invalid="ignore", over="ignore"):
+        norms = [qn.clip_grad_norm(layer, max_norm), float(qt.clip_grad_norm(module, max_norm))]
+    norms.append(float(torch.nn.utils.clip_grad_norm_(theirs.parameters(), max_norm)))
+    np.testing.assert_array_equal(norms, [norm] * 3)
+    if max_norm == math.inf:
+        others = math.nan
+    expected = np.full((2, 3), others)
+    expected[1, 2] = 0 if entry == 1e30 and max_norm == 1 else math.nan
+    np.testing.assert_array_equal(layer.grads["weight"], expected)
+    for other in (module, theirs):
+        np.testing.assert_array_equal(other.weight.grad.numpy().T, expected)
+
+
 def test_the_norm_of_half_precision_does_not_overflow():
     layer = qn.Linear(5, 7, False, dtype=np.float16)
     layer.grads["weight"][...] = 300

@@ -59,7 +59,8 @@ def load_bert(
 
     The model is in eval mode and has no dropout. It is float32, or float64 where the file is. A
     file without the head of the masked language model gives hidden states only: `model.mlm_head`
-    says which it is. The pooler and the score of the next sentence are left out.
+    says which it is. The pooler and the score of the next sentence are left out. The token
+    "pad_token_id" is hidden from all others, and where it is null none is.
 
     Args:
         folder: with config.json and model.safetensors.
@@ -105,7 +106,7 @@ def _config(settings: Settings) -> TransformerConfig:
         max_len=settings["max_position_embeddings"],
         output_bias=True,
         scale_embedding=False,
-        pad_id=settings.get("pad_token_id", 0),
+        pad_id=settings.values.get("pad_token_id", 0),  # null says: no token is padding
         causal=False,
     )
 

@@ -15,7 +15,7 @@ TOGETHER = 50  # steps whose numbers an accelerator is asked for together
 
 
 class DivergenceCheck:
-    """Stop at the first step whose gradient is not finite: from there on, all parameters are NaN.
+    """Stop at the first step whose gradient is not finite: what moved since means nothing.
 
     The norm of the gradient is taken after the processes have added theirs up, so all of them stop
     at the same step. To read a number off an accelerator waits until it has come that far; so

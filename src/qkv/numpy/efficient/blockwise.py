@@ -81,6 +81,11 @@ def blockwise_attention_backward(
 ) -> tuple[Floats, Floats, Floats, Floats | None]:
     """Backward of blockwise attention, which recomputes its weights: exp(s − peak) / total.
 
+    As in every FlashAttention, softmax's Σ dout · w is computed from the output. So the gradient of
+    a score is off by rounding, about ε |dout| |v|, also where it is 0 because one key has all the
+    weight. In dq that error is multiplied by |k|, in dk by |q|: keys of 1e10 in float32 can give a
+    dq in the thousands where `scaled_dot_product_attention_backward` gives 0.
+
     Args:
         dout: (B, H, T, d_v) gradient with respect to the output.
         q, k, v, mask, bias, causal, scale, block_size: as the forward took them.

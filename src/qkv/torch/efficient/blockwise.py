@@ -29,7 +29,8 @@ def blockwise_attention(
     Online softmax along the keys keeps each query's peak m, the sum Σ exp(s − m) and the mix
     Σ exp(s − m) v; a higher peak m′ shrinks both sums by exp(m − m′). Autograd keeps no scores,
     but recomputes those of a block of queries. The fused kernel does this too, on chip: where speed
-    counts, take it.
+    counts, take it. The gradient of a score is off by rounding, about ε |dout| |v|, also where it
+    is 0 because one key has all the weight; in dq that error is multiplied by |k|, in dk by |q|.
 
     Args:
         q, k, v, mask, bias, causal, scale: as `scaled_dot_product_attention` takes them.

@@ -12,10 +12,11 @@ def clip_grad_norm(layer: nn.Module, max_norm: float) -> Tensor:
 
     Args:
         layer: whose gradients; one that two places share counts once, a frozen one not at all.
-        max_norm: the largest norm that stays as it is; math.inf only measures.
+        max_norm: the largest norm that stays as it is; math.inf measures a finite norm only.
     Returns:
-        The norm before, still on the device. If it is not finite, neither are the gradients
-        afterwards.
+        The norm before, still on the device. Step only if it is finite. After an infinite one, as
+        of float32 beyond 1e19, finite gradients are 0 and infinite ones NaN; after NaN, or where
+        max_norm is infinite too, all are NaN.
     Raises:
         ValueError: max_norm is no number above 0.
     Source: Pascanu, Mikolov and Bengio 2013, algorithm 1.
