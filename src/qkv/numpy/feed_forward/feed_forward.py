@@ -77,7 +77,7 @@ class FeedForward(Layer):
             activated: Floats = silu(gate) * hidden
         else:
             self.save_for_backward(x.shape, hidden, None)
-            activated = self._activated(hidden)
+            activated = self.activated(hidden)
         return self.w_2(self.dropout(activated))  # (..., d_model)
 
     def backward(self, dout: Floats) -> Floats:
@@ -94,7 +94,8 @@ class FeedForward(Layer):
             dhidden = gelu_backward(dactivated, hidden, approximate=APPROXIMATE[self.activation])
         return self.w_1.backward(dhidden)  # (..., d_model)
 
-    def _activated(self, hidden: Floats) -> Floats:
+    def activated(self, hidden: Floats) -> Floats:
+        """The activation by its name, but for "swiglu", which takes two inputs: (..., d_ff)."""
         if self.activation == "relu":
             return relu(hidden)
         return gelu(hidden, approximate=APPROXIMATE[self.activation])

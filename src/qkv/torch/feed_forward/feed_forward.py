@@ -65,9 +65,13 @@ class FeedForward(Layer):
         hidden = self.w_1(x)  # (..., d_ff)
         if self.activation == "swiglu":
             activated = silu(self.w_gate(x)) * hidden
-        elif self.activation == "relu":
-            activated = relu(hidden)
         else:
-            activated = gelu(hidden, approximate=APPROXIMATE[self.activation])
+            activated = self.activated(hidden)
         out: Tensor = self.w_2(self.dropout(activated))  # (..., d_model)
         return out
+
+    def activated(self, hidden: Tensor) -> Tensor:
+        """The activation by its name, but for "swiglu", which takes two inputs: (..., d_ff)."""
+        if self.activation == "relu":
+            return relu(hidden)
+        return gelu(hidden, approximate=APPROXIMATE[self.activation])

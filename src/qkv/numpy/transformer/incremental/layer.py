@@ -6,7 +6,7 @@ import numpy as np
 
 from qkv.numpy.add_norm import AddNorm, LayerNorm, RMSNorm
 from qkv.numpy.array_types import Floats
-from qkv.numpy.feed_forward import FeedForward, gelu, silu
+from qkv.numpy.feed_forward import FeedForward, silu
 from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
 from qkv.numpy.transformer.decoder_layer import DecoderLayer
 from qkv.numpy.transformer.incremental.attention import (
@@ -14,7 +14,6 @@ from qkv.numpy.transformer.incremental.attention import (
     IncrementalSelfAttention,
 )
 from qkv.numpy.transformer.incremental.projection import Projection
-from qkv.shapes.choices import APPROXIMATE
 
 __all__ = ["IncrementalDecoderLayer", "normalize"]
 
@@ -65,7 +64,7 @@ class IncrementalFeedForward:
     """
 
     def __init__(self, feed_forward: FeedForward) -> None:
-        self.activation = feed_forward.activation
+        self.activation, self.activated = feed_forward.activation, feed_forward.activated
         self.w_1 = Projection.of(feed_forward.w_1)
         self.w_2 = Projection.of(feed_forward.w_2)
         if self.activation == "swiglu":
@@ -78,7 +77,7 @@ class IncrementalFeedForward:
             return self.w_2(np.maximum(hidden, 0, out=hidden))
         if self.activation == "swiglu":
             return self.w_2(silu(self.w_gate(x)) * hidden)
-        return self.w_2(gelu(hidden, approximate=APPROXIMATE[self.activation]))
+        return self.w_2(self.activated(hidden))
 
 
 def _add_norm(add_norm: AddNorm, x: Floats, sublayer: Callable[[Floats], Floats]) -> Floats:

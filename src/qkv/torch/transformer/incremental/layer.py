@@ -6,7 +6,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from qkv.shapes.choices import APPROXIMATE
 from qkv.torch.add_norm import AddNorm, LayerNorm, RMSNorm
 from qkv.torch.feed_forward import FeedForward
 from qkv.torch.transformer.decoder_cache import DecoderLayerCache
@@ -68,7 +67,7 @@ class IncrementalFeedForward:
     """
 
     def __init__(self, feed_forward: FeedForward, one_row: bool) -> None:
-        self.activation = feed_forward.activation
+        self.activation, self.activated = feed_forward.activation, feed_forward.activated
         self.w_1 = Projection.of(feed_forward.w_1, one_row=one_row)
         self.w_2 = Projection.of(feed_forward.w_2, one_row=one_row)
         if self.activation == "swiglu":
@@ -81,7 +80,7 @@ class IncrementalFeedForward:
             return self.w_2(torch.relu_(hidden))
         if self.activation == "swiglu":
             return self.w_2(F.silu(self.w_gate(x)) * hidden)
-        return self.w_2(F.gelu(hidden, approximate=APPROXIMATE[self.activation]))
+        return self.w_2(self.activated(hidden))
 
 
 def _add_norm(add_norm: AddNorm, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
