@@ -22,7 +22,10 @@ import pytest
 import qkv.numpy as qn
 from qkv.commands import translate
 from qkv.commands.translate import main
-from qkv.text import train_word_level
+from qkv.commands.translate_remarks import greeting
+from qkv.corpus import sentences
+from qkv.text import train_bpe, train_word_level
+from qkv.text.tokenizer import MANY_MERGES
 from qkv.translator import KINDS, Translator, attention_page
 from qkv.translator.attention_view import SCALE
 from tests.helpers.translators import MAX_LEN, SOURCES, TARGETS, checkpoint
@@ -153,8 +156,8 @@ def test_the_greeting_of_any_other_model():
     """Its languages are not known; and pieces of words are no list to choose words from."""
     each = {kind: Translator.from_checkpoint(checkpoint(kind)) for kind in ("bpe", "words")}
     last = "One sentence a line; Ctrl-D ends."
-    assert translate.greeting(each["bpe"], "model") == last
-    said = translate.greeting(each["words"], "my model")
+    assert greeting(each["bpe"], "model") == last
+    said = greeting(each["words"], "my model")
     assert said == f"qkv translate 'my model' --list-words shows all that it knows.\n{last}"
 
 
@@ -217,7 +220,7 @@ def test_a_line_that_is_too_long(run, tmp_path, monkeypatch):
     expected = f"qkv translate: line 2 of {path} {words}{mend}\n"
     assert run(path) == (1, "", expected)  # nothing is translated unless all can be
     status, out, err = run(path, "--truncate")
-    assert (status, err) == (0, f"qkv translate: line 2 of {path} {words}it is cut\n")
+    assert (status, err.splitlines()[0]) == (0, f"qkv translate: line 2 of {path} {words}it is cut")
     assert [out.split("\n")[n] for n in (0, 2)] == TARGETS[:2]
     given(monkeypatch, path.read_bytes())
     expected = f"qkv translate: line 2 of standard input {words}{mend}\n"
@@ -339,6 +342,34 @@ def test_a_checkpoint_that_is_missing_cut_short_or_of_another_vocabulary(tmp_pat
     content["files"]["target"] = content["files"]["source"]
     path.write_text(json.dumps(content))
     assert "not" in fails(tmp_path)
+
+
+@pytest.mark.parametrize("room", ["numpy", "torch"])
+def test_how_much_of_a_line_was_unknown_is_said(run, text, room):
+    """Another script; of one strange word among others, nothing."""
+    text.write_text(lines([SOURCES[0], "고양이가 잤다 .", "", "The 77 99", "The 77 cat slept ."]))
+    status, _, err = run(text, room=room)
+    assert status == 0
+    words = "words unknown to the model, or known by their letters alone"
+    assert err.splitlines()[0] == (
+        f"qkv translate: lines 2 (2 of 3 words), 4 (2 of 3 words): {words}: "
+        "the translation may be wrong"
+    )
+
+
+def test_which_words_a_tokenizer_does_not_know():
+    each = {kind: checkpoint(kind).source for kind in ("bpe", "words", "characters")}
+    for tokenizer in each.values():
+        assert tokenizer.unknown_words("The 고양이 cat") == ["고양이"]
+        assert tokenizer.unknown_words("") == []
+        assert [tokenizer.unknown_words(source) for source in SOURCES] == [[]] * len(SOURCES)
+    pairs = sentences()[::5]
+    large = train_bpe(
+        [" ".join(words) for pair in pairs for words in (pair.source, pair.target)], 1500
+    )
+    assert len(large.merges) >= MANY_MERGES
+    assert large.unknown_words("The wtkzh cat 1984 kbpmq") == ["wtkzh", "1984", "kbpmq"]
+    assert not any(large.unknown_words(" ".join(pair.source)) for pair in pairs)
 
 
 def test_the_torch_room_is_taken_where_there_is_torch(saved, text, capfd, monkeypatch):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import tee
 
 from qkv.bleu import bleu_scorer
@@ -14,10 +13,16 @@ from qkv.commands.messages import counted, escaped, os_error_message
 from qkv.commands.output_files import check_output_files
 from qkv.commands.progress_bar import progress_bar
 from qkv.commands.translate_arguments import SHIPPED, parse, search_options
+from qkv.commands.translate_remarks import (
+    Remarks,
+    check_words,
+    describe_sentences,
+    greeting,
+    list_words_hint,
+)
 from qkv.files import atomic_write
 from qkv.pretrained import pretrained
-from qkv.pretrained.lenient_tokenizer import LenientTokenizer, UnknownWordsError
-from qkv.pretrained.load import EXAMPLE
+from qkv.pretrained.lenient_tokenizer import UnknownWordsError
 from qkv.text import SPECIAL_TOKENS
 from qkv.text.lines import LineError, decode_line, read_lines, split_lines
 from qkv.translator import Translator, attention_page
@@ -64,6 +69,8 @@ def run(options: argparse.Namespace) -> int:
     if options.list_words:
         tokens = translator.source.tokens[len(SPECIAL_TOKENS) :]
         write_out(sorted(tokens, key=lambda token: (token.lower(), token)))
+        if options.checkpoint == SHIPPED:
+            write_out(describe_sentences())
         return 0
     if options.max_new_tokens and options.max_new_tokens > translator.max_len:
         most = translator.max_len
@@ -112,35 +119,43 @@ def translate(
         The lines and their translations, which are written out unless they go to a file.
     """
     lines: list[str] = []
+    blocks: Iterable[list[str]]
     if options.file == "-":
         blocks = stdin_blocks(translator, options)
     else:
         lines += read_lines(options.file)
         if references is not None:
             check_same_number(len(lines), len(references), options)
+        check_words(lines, options.file, translator, list_words_hint(options.checkpoint))
         for number, line in enumerate(lines, 1):
             check_line(line, number, options.file, translator, options)
         blocks = (lines[start : start + BLOCK] for start in range(0, len(lines), BLOCK))
     sources: list[str] = []
     translations: list[str] = []
     blocks, copies = tee(blocks)
+    max_new_tokens = options.max_new_tokens or translator.max_len
+    remarks = Remarks(translator, options.checkpoint == SHIPPED, max_new_tokens)
     with progress_bar(len(lines)) as advance:
-        stream = translator.stream(blocks, progress=advance, **search_options(options))
-        for block, translated in zip(copies, stream, strict=False):
+        own = {"progress": advance, "unfinished": remarks.add_cut, **search_options(options)}
+        for block, translated in zip(copies, translator.stream(blocks, **own), strict=False):
             sources += block
             translations += translated
             if options.out is None:
                 write_out(translated)
+            remarks.add(block)
+            if options.file == "-" and is_terminal():
+                report(*remarks.take())
+    report(*remarks.take())
     return sources, translations
 
 
 def stdin_blocks(translator: Translator, options: argparse.Namespace) -> Iterator[list[str]]:
     """The lines of standard input as they come; on a terminal, a bad one is told and skipped."""
-    is_terminal = sys.stdin.isatty() and sys.stderr.isatty()
-    if is_terminal:
+    asks = is_terminal()
+    if asks:
         print(greeting(translator, options.checkpoint), file=sys.stderr)
     number = 0
-    prompt(is_terminal)
+    prompt(asks)
     for raw_lines in split_lines(sys.stdin.buffer):
         block: list[str] = []
         problem = None
@@ -154,12 +169,12 @@ def stdin_blocks(translator: Translator, options: argparse.Namespace) -> Iterato
                 break
             block.append(line)
         yield block
-        if problem is not None and not is_terminal:
+        if problem is not None and not asks:
             raise problem
         if problem is not None:
             report(str(problem))
-        prompt(is_terminal)
-    if is_terminal:
+        prompt(asks)
+    if asks:
         print(file=sys.stderr)
 
 
@@ -203,21 +218,6 @@ def draw(translator: Translator, sources: Sequence[str], options: argparse.Names
     atomic_write(options.attention, attention_page(maps).encode())
 
 
-def greeting(translator: Translator, checkpoint: str) -> str:
-    """What somebody at a terminal needs to know."""
-    lines = ["One sentence a line; Ctrl-D ends."]
-    source, target = translator.source, translator.target
-    if isinstance(source, LenientTokenizer) and isinstance(target, LenientTokenizer):
-        lines.insert(0, f"From {source.language} to {target.language}, such as: {EXAMPLE}")
-    if not source.has_subwords:  # what is no word of it is unknown
-        lines.insert(-1, f"{list_words_hint(checkpoint)}.")
-    return "\n".join(lines)
-
-
-def list_words_hint(checkpoint: str) -> str:
-    return f"qkv translate {shlex.quote(checkpoint)} --list-words shows all that it knows"
-
-
 def as_bytes(lines: Sequence[str]) -> bytes:
     # A model of characters may write a line feed, and the lines have to stay beside their sources.
     return "".join(line.replace("\n", " ") + "\n" for line in lines).encode()
@@ -228,13 +228,18 @@ def write_out(lines: Sequence[str]) -> None:
     sys.stdout.buffer.flush()
 
 
-def prompt(is_terminal: bool) -> None:
-    if is_terminal:
+def is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def prompt(asks: bool) -> None:
+    if asks:
         print("> ", end="", file=sys.stderr, flush=True)
 
 
-def report(message: str) -> None:
-    print(f"qkv translate: {escaped(message)}", file=sys.stderr)
+def report(*messages: str) -> None:
+    for message in messages:
+        print(f"qkv translate: {escaped(message)}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from qkv.corpus.files import read_pairs, read_tsv
 from qkv.corpus.glosses import glosses
 from qkv.corpus.grammar import sentences
 from qkv.corpus.particles import has_final_consonant, with_particle
+from qkv.corpus.patterns import sentence_patterns
 from qkv.corpus.splits import combinations, split_by_combination, split_random
 from qkv.corpus.tree_scores import TreeScores, score_trees
 from qkv.corpus.trees import Tree, constituency_tree, linearize, parse_brackets
@@ -29,6 +30,7 @@ __all__ = [
     "read_pairs",
     "read_tsv",
     "score_trees",
+    "sentence_patterns",
     "sentences",
     "split_by_combination",
     "split_random",

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,7 @@ class LenientTokenizer(Tokenizer):
     def __init__(self, tokens: Sequence[str], language: str | None = None) -> None:
         super().__init__(tokens)
         self.language = language
+        self._known = set(self.tokens[len(SPECIAL_TOKENS) :])
 
     def encode(self, text: str, *, sos: bool = False, eos: bool = False) -> NDArray[np.int64]:
         """The ids (T,) of a sentence, its case and letters normalized and its stop passed over.
@@ -55,11 +56,10 @@ class LenientTokenizer(Tokenizer):
             UnknownWordsError: text holds a word that is not in the vocabulary.
             ValueError: text is no text.
         """
-        known = set(self.tokens[len(SPECIAL_TOKENS) :])
-        words = _plain_letters(normalize(text, "encode")).rstrip(f"{SENTENCE_ENDS} ").split()
-        tokens = [_match_case(word, n == 0, known) for n, word in enumerate(words)]
-        unknown = [word for word, token in zip(words, tokens, strict=True) if token is None]
+        words = self._match_words(text)
+        unknown = [word for word, token in words if token is None]
         if unknown:
+            known = self._known
             named = _name_words(unknown, known)
             language, hint = "", f"the model does not know {named}"
             if self.language and not _letters(unknown) & _letters(known):
@@ -70,7 +70,20 @@ class LenientTokenizer(Tokenizer):
                 f"{named} in {text!r}: {language}`source.tokens` and `target.tokens` list them",
                 hint,
             )
-        return super().encode(" ".join(filter(None, tokens)), sos=sos, eos=eos)
+        return super().encode(" ".join(token for _, token in words if token), sos=sos, eos=eos)
+
+    def unknown_words(self, text: str) -> list[str]:
+        """The words of a text that are not in the vocabulary, whatever their case."""
+        return [word for word, token in self._match_words(text) if token is None]
+
+    def name_with_closest(self, word: str) -> str:
+        """An unknown word for a message, and behind it what is known and spelt nearly so."""
+        return _with_closest(word, self._known)
+
+    def _match_words(self, text: str) -> list[tuple[str, str | None]]:
+        """Each word of a sentence, and the token that it is; None where it is none."""
+        words = _plain_letters(normalize(text, "encode")).rstrip(f"{SENTENCE_ENDS} ").split()
+        return [(word, _match_case(word, n == 0, self._known)) for n, word in enumerate(words)]
 
 
 def _plain_letters(text: str) -> str:
@@ -103,10 +116,19 @@ def _with_closest(word: str, known: set[str]) -> str:
     """An unknown word, and what is known: "do not" for "don't", else what is spelt most like it."""
     if len(word) > LONGEST_WORD:
         return repr(f"{word[:LONGEST_WORD]}…")
-    near = _spell_out(word, known) or get_close_matches(
-        word.lower(), sorted(known), n=1, cutoff=0.6
-    )
+    near = _spell_out(word, known) or _spelt_like(word.lower(), known)
     return f"{word!r} (near {' '.join(near)!r})" if near else repr(word)
+
+
+def _spelt_like(word: str, known: set[str]) -> list[str]:
+    """The known word that is spelt most like it, if at most a third of its letters are changed."""
+    found = get_close_matches(word, sorted(known), n=1, cutoff=0.6)
+    for near in found:
+        changes = SequenceMatcher(None, near, word).get_opcodes()
+        edits = sum(max(i - h, k - j) for tag, h, i, j, k in changes if tag != "equal")
+        if edits > len(word) // 3:
+            return []
+    return found
 
 
 def _spell_out(word: str, known: set[str]) -> list[str]:

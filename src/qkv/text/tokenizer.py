@@ -27,6 +27,7 @@ from qkv.text.vocabulary import (
 __all__ = ["Tokenizer"]
 
 FORMAT = "qkv text 1"
+MANY_MERGES = 500  # of a BPE vocabulary in which a usual word is no row of single letters
 
 
 class Tokenizer:
@@ -104,6 +105,20 @@ class Tokenizer:
             ValueError: text is no text.
         """
         return normalize_characters(text, call) if self.characters else normalize(text, call)
+
+    def unknown_words(self, text: str) -> list[str]:
+        """The words of a text that the vocabulary lacks: with <unk>, or in BPE letter by letter.
+
+        The latter only where there are many pieces: with a few, known words are spelt so too.
+        """
+        return [word for word in self.normalize(text).split() if self._is_unknown(word)]
+
+    def _is_unknown(self, word: str) -> bool:
+        ids = self.encode(word)
+        if UNK in ids or self.merges is None or len(self.merges) < MANY_MERGES:
+            return UNK in ids
+        letters = [piece for n in ids if (piece := self.tokens[n].strip(WORD_START)).isalnum()]
+        return len(letters) > 2 and max(map(len, letters)) == 1
 
     def labels(self, ids: Iterable[int]) -> tuple[str, ...]:
         """The tokens of ids as labels of a figure: a space is drawn as ▁."""

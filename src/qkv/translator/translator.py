@@ -98,6 +98,7 @@ class Translator:
         max_tokens: int = 4096,
         truncate: bool = False,
         progress: Callable[[int], None] | None = None,
+        unfinished: Callable[[int], None] | None = None,
         **options: Any,
     ) -> str | list[str]:
         """Translate texts, in batches bucketed by length; of one text, its translation.
@@ -114,6 +115,8 @@ class Translator:
             max_tokens: of a batch, beams and padding included; a longer text goes alone.
             truncate: take the beginning of a text that is too long instead of refusing it.
             progress: called after each batch, with how many texts were in it.
+            unfinished: called with the index, offset + n, of each text whose translation
+                max_new_tokens cut.
             options: what else `beam_search` takes, such as beam_size, length_penalty and
                 length_formula; or `sample`: temperature, top_k and top_p.
         Raises:
@@ -138,6 +141,8 @@ class Translator:
         for indices, targets in batches:
             for n, ids in zip(indices, targets, strict=True):
                 translations[n] = self.target.decode(ids)
+                if unfinished is not None and EOS not in ids:
+                    unfinished(offset + n)
             if progress is not None:
                 progress(len(indices))
         return translations[0] if isinstance(texts, str) else translations

@@ -1,0 +1,137 @@
+"""What `qkv translate` says beside translations: unknown words, and what may be wrong."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+
+from qkv.commands.messages import counted
+from qkv.corpus import sentence_patterns, sentences
+from qkv.pretrained.lenient_tokenizer import LenientTokenizer
+from qkv.pretrained.load import EXAMPLE
+from qkv.text.lines import LineError
+from qkv.translator import Translator
+
+__all__ = ["Remarks", "check_words", "describe_sentences", "greeting", "list_words_hint"]
+
+MOST_NAMED = 20  # words or lines
+
+
+def check_words(lines: Iterable[str], name: str, translator: Translator, hint: str) -> None:
+    """Refuse a text with words in several lines that a model of whole words lacks: all are named.
+
+    Raises:
+        LineError: there are some; of a single line it is said where that line is read.
+    """
+    source = translator.source
+    if not isinstance(source, LenientTokenizer):
+        return
+    first_lines: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        for word in source.unknown_words(line):
+            first_lines.setdefault(word, number)
+        if len(first_lines) > MOST_NAMED:
+            break
+    if len({*first_lines.values()}) < 2:
+        return
+    named = [
+        f"  line {number}: {source.name_with_closest(word)}"
+        for word, number in list(first_lines.items())[:MOST_NAMED]
+    ]
+    more = ["  and others"] if len(first_lines) > MOST_NAMED else []
+    reads = f", which reads {source.language}," if source.language else ""
+    head = f"{name} has words that the model{reads} does not know:"
+    raise LineError("\n".join([head, *named, *more, f"{hint}."]))
+
+
+def greeting(translator: Translator, checkpoint: str) -> str:
+    """What somebody at a terminal needs to know."""
+    lines = ["One sentence a line; Ctrl-D ends."]
+    source, target = translator.source, translator.target
+    if isinstance(source, LenientTokenizer) and isinstance(target, LenientTokenizer):
+        lines.insert(0, f"From {source.language} to {target.language}, such as: {EXAMPLE}")
+    if not source.has_subwords:  # what is no word of it is unknown
+        lines.insert(-1, f"{list_words_hint(checkpoint)}.")
+    return "\n".join(lines)
+
+
+def list_words_hint(checkpoint: str) -> str:
+    return f"qkv translate {shlex.quote(checkpoint)} --list-words shows all that it knows"
+
+
+def describe_sentences() -> list[str]:
+    """How the sentences are made that the model of the book was trained for."""
+    width = max(len(pattern) for pattern, _ in sentence_patterns())
+    return [
+        "",
+        "Its sentences, each in the present, the past and the future, with and without not;",
+        "an adjective may stand before a noun. PLACE is a preposition and a noun.",
+        *(f"  {pattern:{width}}  {example}" for pattern, example in sentence_patterns()),
+    ]
+
+
+class Remarks:
+    """What there is to say of lines and their translations, collected until it is said.
+
+    Args:
+        translator: of the lines.
+        is_shipped: whether it is the model of the book, whose sentences are all known.
+        max_new_tokens: the most tokens of a translation.
+    """
+
+    def __init__(self, translator: Translator, is_shipped: bool, max_new_tokens: int) -> None:
+        self.source, self.is_shipped = translator.source, is_shipped
+        self.max_new_tokens = max_new_tokens
+        self.number = 0  # of the latest line
+        self.strange: dict[int, str] = {}  # number of a line, and how much of it is unknown
+        self.cut: list[int] = []
+
+    def add_cut(self, index: int) -> None:
+        """Note that the translation of this line, counted from 0, has no end."""
+        self.cut.append(index + 1)
+
+    def add(self, lines: Sequence[str]) -> None:
+        """Note which of the next lines the model cannot be trusted with."""
+        for line in lines:
+            self.number += 1
+            words = line.split()
+            if self.is_shipped:
+                ids = self.source.encode(line)
+                if len(ids) and tuple(self.source.tokens[n] for n in ids) not in _known_sentences():
+                    self.strange[self.number] = ""
+            elif words and 2 * (unknown := len(self.source.unknown_words(line))) >= len(words):
+                self.strange[self.number] = f" ({unknown} of {counted(len(words), 'word')})"
+
+    def take(self) -> Iterator[str]:
+        """The sentences to say about what was noted since the last time."""
+        if self.strange:
+            which, plural = _name_lines(self.strange, self.strange.__getitem__)
+            if self.is_shipped:
+                verb, count = ("are", "is")[not plural], len(_known_sentences())
+                what = f"{which} {verb} none of the {count:,} sentences of the book's grammar"
+            else:
+                what = f"{which}: words unknown to the model, or known by their letters alone"
+            yield f"{what}: the translation may be wrong"
+        if self.cut:
+            which, _ = _name_lines(self.cut)
+            tokens = counted(self.max_new_tokens, "token")
+            yield f"{which}: the translation is cut, for it has no end after {tokens}"
+        self.strange, self.cut = {}, []
+
+
+def _name_lines(
+    numbers: Iterable[int], about: Callable[[int], str] = lambda _: ""
+) -> tuple[str, bool]:
+    """The first lines by their numbers, how many more there are, and whether it is not just one."""
+    ordered = sorted(numbers)
+    named = ", ".join(f"{n}{about(n)}" for n in ordered[:MOST_NAMED])
+    more = len(ordered) - MOST_NAMED
+    plural = len(ordered) > 1
+    return f"line{'s' * plural} {named}{f' and {more:,} more' * (more > 0)}", plural
+
+
+@cache
+def _known_sentences() -> frozenset[tuple[str, ...]]:
+    """The English of all pairs of the grammar, which the model of the book was made for."""
+    return frozenset(pair.source for pair in sentences())
