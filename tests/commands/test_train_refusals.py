@@ -96,7 +96,7 @@ def test_too_few_pairs_to_hold_any_back(tmp_path, refused):
         ("--device tpu", "--device: tpu is unknown"),
         ("--device cuda:x", "--device: cuda:x is unknown"),
         ("--device cuda:99", "--device: there is no cuda:99 here"),
-        ("--n-heads 5 --words", "d_model must be a multiple of n_heads = 5, got 12"),
+        ("--n-heads 5 --words", "--d-model must be a multiple of --n-heads, got 12 and 5"),
         ("--d-model 10000000", "this machine has"),
         ("--d-ff 1000000000000", "GiB or more, and this machine has"),
         ("--n-layers 1000000000", "lower --d-model, --d-ff or --n-layers"),

@@ -5,6 +5,8 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,7 +29,7 @@ from qkv.trainer import (
     TranslationData,
     ValidationResult,
 )
-from qkv.trainer.stored import ChangedFieldError
+from qkv.trainer.fields import ChangedFieldError
 from qkv.translator import Translator
 from tests.helpers.processes import run_python
 from tests.helpers.tolerances import TOLERANCE
@@ -184,11 +186,56 @@ def test_a_run_goes_on_in_the_library_too(data, tmp_path):
     assert [result.step for result in history.validations] == [3, 6, 9]
 
 
+@pytest.mark.parametrize("at", [9, 5], ids=["at its end", "interrupted"])
+@pytest.mark.parametrize("schedule", ["noam", "linear"])
+def test_a_run_goes_on_for_longer_than_it_was_to(data, tmp_path, schedule, at):
+    """By noam it is the longer run from its beginning; the line to 0 is another from here on."""
+    short = replace(TRAINING, schedule=schedule, warmup=4)
+    long = replace(short, steps=18)
+
+    def stop(event):
+        if isinstance(event, StepResult) and event.step > at:
+            raise KeyboardInterrupt
+
+    with suppress(KeyboardInterrupt):
+        trainer(data, short).fit(TrainingRun(tmp_path / "run"), stop)
+    step = at // 3 * 3
+    machine = TrainingRun(tmp_path / "run").stored().machine
+    whole, longer, events = trainer(data, long), trainer(data, long), []
+    expected = whole.fit(TrainingRun(tmp_path / "whole"))
+    history = longer.fit(TrainingRun(tmp_path / "run", resume=True), events.append)
+    assert events[0] == FitStart(step, 18, 9)
+    assert history.steps == list(range(step + 1, 19))
+    assert history.learning_rates == expected.learning_rates[step:]
+    assert [result.step for result in history.validations] == [3, 6, 9, 12, 15, 18]
+    ours, theirs = state_dict(longer.model), state_dict(whole.model)
+    assert all(np.array_equal(x, theirs[name]) for name, x in ours.items()) == (schedule == "noam")
+    stored = TrainingRun(tmp_path / "run").stored()
+    assert (stored.training.steps, stored.machine) == (18, machine)
+    with pytest.raises(ChangedFieldError, match=r"`steps` = 9 is not .* Leave it out, give more,"):
+        trainer(data, short).fit(TrainingRun(tmp_path / "run", resume=True))
+    again = trainer(data, long)
+    events.clear()
+    again.fit(TrainingRun(tmp_path / "run", resume=True), events.append)
+    assert events[0] == FitStart(18, 18)
+
+
+def test_a_longer_run_keeps_an_average_that_was_better_than_all_that_follows(data, tmp_path):
+    run = TrainingRun(tmp_path / "run")
+    trainer(data).fit(run)
+    best = Checkpoint.load(run.best)
+    scores = {"loss": 0.0, "bleu": 100.0, "exact": 100.0}
+    replace(best, metadata={**best.metadata, "scores": scores, "averaged": 2}).save(run.best)
+    trainer(data, replace(TRAINING, steps=12, warmup=1)).fit(TrainingRun(run.path, resume=True))
+    assert Checkpoint.load(run.best).metadata["averaged"] == 2
+    assert Checkpoint.load(run.last).metadata["best"] == scores
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"config": TrainingConfig(**{**vars(TRAINING), "seed": 7})}, "`seed` = 7 is not how"),
-        ({"config": TrainingConfig(**{**vars(TRAINING), "steps": 12})}, "`steps` = 12 is not how"),
+        ({"config": TrainingConfig(**{**vars(TRAINING), "steps": 8})}, "`steps` = 8 is not how"),
         ({"dropout": 0.1}, "`dropout` = 0.1 is not how this run began: it has 0.2"),
     ],
 )

@@ -10,7 +10,8 @@ from qkv.checkpoint import Checkpoint
 from qkv.commands import train
 from qkv.config import TransformerConfig
 from qkv.trainer import DataConfig, RuntimeConfig, TrainingConfig, TrainingRun, stored
-from qkv.trainer.stored import ChangedFieldError, StoredRun
+from qkv.trainer.fields import ChangedFieldError
+from qkv.trainer.stored import StoredRun
 from tests.helpers.training import SHORT, SMALL, same, write_pairs
 
 MACHINE = {"device": "cpu", "threads": 2, "processes": 1}

@@ -2,8 +2,10 @@
 
     data = TranslationData.from_grammar()
     model = Transformer(data.model_config(d_model=64, n_heads=4, n_layers=2))
-    history = Trainer(model, data, TrainingConfig(steps=200)).fit()
-    history.plot()
+    trainer = Trainer(model, data, TrainingConfig(steps=200))
+    history = trainer.fit()
+    history.plot()  # in a script, matplotlib's pyplot.show() opens the window
+    Translator.from_checkpoint(trainer.checkpoint()).translate("The cat sat on the mat")
 
 `qkv train` is this and a command line. What passes through goes one way: configs → TranslationData
 → Trainer → StepResult and Scores → TrainingRun, which alone writes to a disk.

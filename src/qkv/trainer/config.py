@@ -9,6 +9,7 @@ from typing import Annotated
 
 from qkv.shapes.choices import ACTIVATIONS, NORMS, PLACEMENTS, POSITIONS, TIES
 from qkv.trainer.fields import (
+    ChangedFieldError,
     Choice,
     Count,
     Interval,
@@ -106,6 +107,17 @@ class ModelConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        # What `TransformerConfig` says of these would advise a d_k, which is no field here.
+        if self.d_model % self.n_heads:
+            raise ValueError(
+                f"ModelConfig: `d_model` must be a multiple of `n_heads`, got {self.d_model} and "
+                f"{self.n_heads}: give another of the two"
+            )
+        if self.positions == "rotary" and self.d_model // self.n_heads % 2:
+            raise ValueError(
+                "ModelConfig: rotary positions turn pairs of numbers, so `d_model` / `n_heads` must"
+                f" be even, got {self.d_model // self.n_heads}: give another of the two"
+            )
 
     def resolved(self, separate_vocabularies: bool) -> ModelConfig:
         """With `tie` filled in.
@@ -165,6 +177,22 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
+
+    def extended(self, epochs: float | None = None, steps: int | None = None) -> TrainingConfig:
+        """The same with a later end: more steps, or more epochs; None, or what it has, leaves it.
+
+        Raises:
+            ChangedFieldError: the end would come sooner.
+        """
+        for name, value in (("steps", steps), ("epochs", epochs)):
+            stored = getattr(self, name)
+            if value is not None and stored is not None and value < stored:
+                raise ChangedFieldError(name, value, stored)
+        if steps is not None and steps != self.steps:
+            return replace(self, steps=steps)
+        if epochs is not None and epochs != self.epochs:
+            return replace(self, epochs=epochs, steps=None)
+        return self
 
     def resolved(self, steps_per_epoch: int, epochs: float) -> TrainingConfig:
         """With everything filled in that follows from the rest and from how much data there is.

@@ -183,8 +183,8 @@ def _read(config: DataConfig) -> tuple[Texts, Texts]:
     count = min(config.valid_pairs, len(pairs) // 10)
     if not count:
         raise ValueError(
-            f"TranslationData: {len(pairs)} pairs are too few to hold any back: name others with "
-            "`valid_source` and `valid_target`"
+            f"TranslationData: {len(pairs)} pair{'s are' if len(pairs) > 1 else ' is'} too few to "
+            "hold any back: name others with `valid_source` and `valid_target`"
         )
     order = Random(config.seed).sample(range(len(pairs)), len(pairs))
     held_out = set(order[:count])

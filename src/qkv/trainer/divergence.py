@@ -9,7 +9,7 @@ import torch
 from qkv.trainer.events import StepResult
 from qkv.trainer.history import History
 
-__all__ = ["DivergenceCheck"]
+__all__ = ["DivergenceCheck", "check_finite"]
 
 TOGETHER = 50  # steps whose numbers an accelerator is asked for together
 
@@ -65,3 +65,16 @@ class DivergenceCheck:
             history.losses.append(loss * result.processes / result.target_tokens)
             history.learning_rates.append(result.learning_rate)
             history.grad_norms.append(norm)
+
+
+def check_finite(loss: float, step: int) -> None:
+    """Refuse a mean loss, over all processes and the steps since a validation, that is not finite.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if not math.isfinite(loss):
+        raise ValueError(
+            f"Trainer: the loss is {loss} by update {step:,}: begin another run with a lower rate "
+            "(`learning_rate`), or with a longer warm-up (`warmup`)"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,6 +14,7 @@ __all__ = [
     "AverageResult",
     "Event",
     "FitStart",
+    "OnEvent",
     "Scores",
     "StepResult",
     "ValidationResult",
@@ -88,10 +90,16 @@ class StepResult:
 
 @dataclass(frozen=True)
 class FitStart:
-    """Training begins, or goes on after `step` of `steps`."""
+    """Training begins, or goes on after `step` of `steps`; a run may have been to have fewer.
+
+    Args:
+        step, steps: how many are taken, and how many there will be.
+        before: how many there were to be before a run was given more; 0 where nothing changed.
+    """
 
     step: int
     steps: int
+    before: int = 0
 
 
 @dataclass(frozen=True)
@@ -155,3 +163,4 @@ class AverageResult:
 
 
 Event: TypeAlias = FitStart | StepResult | ValidationResult | AverageResult
+OnEvent: TypeAlias = Callable[[Event], None]

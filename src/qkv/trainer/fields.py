@@ -13,6 +13,8 @@ from qkv.shapes.formatting import format_value
 from qkv.shapes.scalars import as_float, as_int
 
 __all__ = [
+    "LATER_END",
+    "ChangedFieldError",
     "Choice",
     "Count",
     "FieldType",
@@ -24,6 +26,8 @@ __all__ = [
     "check_fields",
     "field_types",
 ]
+
+LATER_END = ("epochs", "steps")  # of which a run that goes on may have more than it began with
 
 
 @dataclass(frozen=True)
@@ -142,3 +146,21 @@ def _check(call: str, name: str, rule: Any, value: Any) -> None:
         check_bool(call, **{name: value})
     elif not isinstance(value, rule):
         raise ValueError(f"{call}: {name} must be a {rule.__name__}, got {format_value(value)}")
+
+
+class ChangedFieldError(ValueError):
+    """A run is to go on with another value of a field than it began with.
+
+    Args:
+        name: of the field.
+        given, stored: the two values.
+    """
+
+    def __init__(self, name: str, given: Any, stored: Any) -> None:
+        more = ", give more" if name in LATER_END else ""
+        self.hint = f"Leave it out{more}, or begin another run with `out`"
+        super().__init__(
+            f"TrainingRun: `{name}` = {given!r} is not how this run began: it has {stored!r}. "
+            f"{self.hint}"
+        )
+        self.name, self.given, self.stored = name, given, stored

@@ -38,6 +38,9 @@ class History:
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the training loss step by step, and the loss at each validation.
 
+        Label smoothing and dropout are in the training loss alone, so it may be the higher one. In
+        a script, `matplotlib.pyplot.show()` opens the window.
+
         Args:
             ax: where to draw; None makes a figure.
         Raises:

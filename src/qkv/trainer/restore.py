@@ -5,57 +5,71 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 
-from qkv.bridge import StateDict, copy_parameters
+from qkv.bridge import copy_parameters, state_dict
 from qkv.checkpoint import Checkpoint
-from qkv.torch import Adam, Transformer, average_checkpoints
-from qkv.trainer.data import TranslationData
+from qkv.torch import average_checkpoints
+from qkv.trainer.events import Scores
+from qkv.trainer.fields import LATER_END
 from qkv.trainer.run import TrainingRun
 from qkv.trainer.state import TrainerState
-from qkv.trainer.stored import StoredRun, check_unchanged
+from qkv.trainer.stored import FREE, check_unchanged
 
-__all__ = ["average_parameters", "restore"]
+if TYPE_CHECKING:
+    from qkv.trainer.trainer import Trainer
+
+__all__ = ["restore", "validate_average"]
 
 
-def restore(
-    run: TrainingRun,
-    description: StoredRun,
-    data: TranslationData,
-    model: Transformer,
-    optimizer: Adam,
-) -> TrainerState:
+def restore(run: TrainingRun, trainer: Trainer) -> tuple[TrainerState, int]:
     """Take parameters and optimizer from the last checkpoint of a run, if there is one.
 
     Args:
         run: to go on with.
-        description: of the run as it would go on.
-        data, model, optimizer: to train with, and to take the parameters and the state.
+        trainer: whose model and optimizer take what was saved.
     Returns:
-        Where training stood.
+        Where training stood, and how many steps the run was to have.
     Raises:
         ValueError: run or checkpoint is of another model or other data, or began otherwise.
     """
-    stored = run.stored()
+    stored, description = run.stored(), trainer.description
     for name in ("model", "training", "runtime"):
-        check_unchanged(getattr(stored, name), asdict(getattr(description, name)))
-    run.check_data(data)
+        given = asdict(getattr(description, name))
+        check_unchanged(getattr(stored, name), given, ignore=(*FREE, *LATER_END))
+    stored.training.extended(steps=description.training.steps)
+    run.check_data(trainer.data)
+    before = stored.training.steps or 0
     if not run.last.exists():
-        return TrainerState()
+        return TrainerState(), before
     last = Checkpoint.load(run.last, optimizer=True)
-    if last.config != model.config or last.optimizer is None:
+    if last.config != trainer.model.config or last.optimizer is None:
         raise ValueError(
             f"Trainer: {run.last} is of a model of other sizes than this run's: bring the run's "
             "own back, or begin another run with `out`"
         )
-    copy_parameters(last.parameters, model)
-    optimizer.load_state_dict(last.optimizer)
-    return TrainerState.from_metadata(last.metadata, str(run.last))
+    copy_parameters(last.parameters, trainer.model)
+    trainer.optimizer.load_state_dict(last.optimizer)
+    state = TrainerState.from_metadata(last.metadata, str(run.last))
+    if description.training.steps != before and run.best.exists():
+        # What is best at the end of a run may be an average, better than every validation.
+        metadata = {**last.metadata, "best": Checkpoint.load(run.best).metadata.get("scores")}
+        at_end = TrainerState.from_metadata(metadata, str(run.best)).best
+        if at_end and state.best and at_end.better_than(state.best):
+            state.best = at_end
+    return state, before
 
 
-def average_parameters(paths: Sequence[Path]) -> StateDict:
-    """The mean of the parameters of checkpoints, one by one."""
+def validate_average(trainer: Trainer, paths: Sequence[Path]) -> tuple[Checkpoint, Scores]:
+    """The mean of the parameters of checkpoints, and how good it is; the model stays as it is."""
+    last = state_dict(trainer.model)
     states = [Checkpoint.load(path).parameters for path in paths]
     tensors = [{name: torch.from_numpy(x) for name, x in state.items()} for state in states]
-    return {name: x.numpy() for name, x in average_checkpoints(tensors).items()}
+    average = {name: x.numpy() for name, x in average_checkpoints(tensors).items()}
+    copy_parameters(average, trainer.model)
+    scores = trainer.validate()
+    checkpoint = trainer.checkpoint(scores, step=trainer.state.step, averaged=len(paths))
+    copy_parameters(last, trainer.model)
+    return checkpoint, scores

@@ -35,7 +35,9 @@ class TrainingRun:
 
     Args:
         out: the folder.
-        resume: go on with the run that is there, instead of beginning one.
+        resume: go on with the run that is there, instead of beginning one. It may have more steps
+            than it began with. Then the learning rate of each step left is that of a run of so many
+            steps: "noam" goes on, "linear" rises once more and falls to 0 at the new end.
     """
 
     def __init__(self, out: str | os.PathLike[str], resume: bool = False) -> None:
@@ -108,7 +110,9 @@ class TrainingRun:
             ) from error
 
     def begin(self, description: StoredRun) -> None:
-        """Write down what this run is."""
+        """Write down what this run is, or what it is now; it began where it began."""
+        if self.resume:
+            description = replace(description, machine=self.stored().machine)
         atomic_write(self.description, description.pack(), follow_symlinks=False)
 
     def check_data(self, data: TranslationData) -> None:

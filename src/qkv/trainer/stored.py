@@ -11,8 +11,9 @@ from typing import Any, Self
 import qkv
 from qkv.config import TransformerConfig
 from qkv.trainer.config import PATHS, DataConfig, RuntimeConfig, TrainingConfig
+from qkv.trainer.fields import LATER_END, ChangedFieldError
 
-__all__ = ["ChangedFieldError", "StoredRun"]
+__all__ = ["StoredRun", "check_unchanged"]
 
 FORMAT = "qkv run 2"
 SECTIONS: dict[str, Any] = {
@@ -27,22 +28,6 @@ FREE = ("device", "threads")  # the machine may be another when a run goes on
 # another once: here stand such fields, "section.name", each with (version, default) pairs, oldest
 # first: runs that versions before that one have written get that default.
 FORMER_DEFAULTS: dict[str, tuple[tuple[str, Any], ...]] = {}
-
-
-class ChangedFieldError(ValueError):
-    """A run is to go on with another value of a field than it began with.
-
-    Args:
-        name: of the field.
-        given, stored: the two values.
-    """
-
-    def __init__(self, name: str, given: Any, stored: Any) -> None:
-        super().__init__(
-            f"TrainingRun: `{name}` = {given!r} is not how this run began: it has {stored!r}. "
-            "Leave it out, or begin another run with `out`"
-        )
-        self.name, self.given, self.stored = name, given, stored
 
 
 @dataclass(frozen=True)
@@ -104,6 +89,8 @@ class StoredRun:
     def resumed(self, given: Mapping[str, Any]) -> Self:
         """As it goes on: paths and machine as they are given now, all else as it began.
 
+        More steps or epochs than it had give it a later end.
+
         The threads are those that it began with, unless others are given: on another number of
         them, sums are taken in another order, and their last digits differ.
 
@@ -115,9 +102,10 @@ class StoredRun:
         free = {name: given[name] for name in FREE if given.get(name) is not None}
         paths = {name: given[name] for name in PATHS if name in given}  # the text may have moved
         for section in SECTIONS:
-            check_unchanged(getattr(self, section), given, ignore=(*FREE, *PATHS))
+            check_unchanged(getattr(self, section), given, ignore=(*FREE, *PATHS, *LATER_END))
         return replace(
             self,
+            training=self.training.extended(*(given.get(name) for name in LATER_END)),
             data=replace(self.data, **paths),
             runtime=replace(self.runtime, **{"threads": self.machine["threads"], **free}),
         )

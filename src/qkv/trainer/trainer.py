@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -13,24 +12,25 @@ from typing import Any
 import torch
 
 from qkv.bleu import bleu_scorer
-from qkv.bridge import copy_parameters, state_dict
+from qkv.bridge import state_dict
 from qkv.checkpoint import Checkpoint
 from qkv.torch import Dropout, Transformer
 from qkv.trainer.config import TrainingConfig
 from qkv.trainer.data import TranslationData
-from qkv.trainer.divergence import DivergenceCheck
+from qkv.trainer.divergence import DivergenceCheck, check_finite
 from qkv.trainer.evaluation import evaluate
 from qkv.trainer.events import (
     AverageResult,
-    Event,
     FitStart,
+    OnEvent,
     Scores,
     StepResult,
     ValidationResult,
 )
 from qkv.trainer.history import History
 from qkv.trainer.loss import TranslationLoss
-from qkv.trainer.restore import average_parameters, restore
+from qkv.trainer.progress import fit_progress
+from qkv.trainer.restore import restore, validate_average
 from qkv.trainer.run import TrainingRun, digests
 from qkv.trainer.runtime import Runtime
 from qkv.trainer.state import TrainerState
@@ -39,8 +39,6 @@ from qkv.trainer.step_batches import check_lengths, plan_steps, steps_per_epoch
 from qkv.trainer.stored import StoredRun
 
 __all__ = ["Trainer"]
-
-OnEvent = Callable[[Event], None]
 
 
 class Trainer:
@@ -116,7 +114,13 @@ class Trainer:
         self.divergence.read()
         return evaluate(self.loss, self.data)
 
-    def fit(self, run: TrainingRun | None = None, on_event: OnEvent | None = None) -> History:
+    def fit(
+        self,
+        run: TrainingRun | None = None,
+        on_event: OnEvent | None = None,
+        *,
+        progress: bool = True,
+    ) -> History:
         """Train to the last step, with validations; without a run nothing is saved.
 
         The model ends with the parameters of the last step.
@@ -126,6 +130,7 @@ class Trainer:
                 nothing.
             on_event: called in the main process, with a `FitStart`, with the result of each step,
                 validation, and of the average that a run tries at its end.
+            progress: show step, loss and time left in a terminal or a notebook.
         Raises:
             ValueError: training has diverged; or the run refuses to go on, or to begin.
             OSError: a checkpoint cannot be written.
@@ -133,15 +138,18 @@ class Trainer:
         """
         bleu_scorer()  # what it lacks is better known before there is anything to lose
         main = self.runtime.is_main_process
-        emit: OnEvent = on_event if on_event and main else lambda event: None
-        with run.lock() if run and main else nullcontext():
+        with (
+            run.lock() if run and main else nullcontext(),
+            fit_progress(progress and main, on_event if main else None) as emit,
+        ):
+            before = 0  # steps that the run was to have
             if run and run.resume:
-                self.state = restore(run, self.description, self.data, self.model, self.optimizer)
+                self.state, before = restore(run, self)
                 self.history.validations = run.validations(self.state.step)
             self.runtime.barrier()  # all have looked at the folder before one writes to it
-            if run and main and not run.resume:
+            if run and main and before != self.total_steps:
                 run.begin(self.description)
-            emit(FitStart(self.state.step, self.total_steps))
+            emit(FitStart(self.state.step, self.total_steps, before % self.total_steps))
             self._fit(run, emit)
             if run and main:
                 self._average(run, emit)
@@ -187,16 +195,11 @@ class Trainer:
             emit(result)
             if result.step % validate_every and result.step < self.total_steps:
                 continue
-
             self.divergence.read()
             loss = float(runtime.all_reduce(losses)) / target_tokens
             state.seconds += time.monotonic() - began
             state.cpu_seconds += time.process_time() - cpu_began
-            if not math.isfinite(loss):
-                raise ValueError(
-                    f"Trainer: the loss is {loss} by update {result.step:,}: begin another run "
-                    "with a lower rate (`learning_rate`), or with a longer warm-up (`warmup`)"
-                )
+            check_finite(loss, result.step)
             if runtime.is_main_process:
                 self._validation(result, loss, run, emit)
             losses, target_tokens = torch.zeros_like(losses), 0
@@ -233,13 +236,10 @@ class Trainer:
         paths = run.step_checkpoints()
         if len(paths) < 2:
             return
-        last = state_dict(self.model)
-        copy_parameters(average_parameters(paths), self.model)
-        scores = self.validate()
+        checkpoint, scores = validate_average(self, paths)
         assert self.state.best is not None  # for the type checker: there was a validation
         best = scores.better_than(self.state.best)
-        run.save_average(self.checkpoint(scores, step=self.state.step, averaged=len(paths)), best)
-        copy_parameters(last, self.model)
+        run.save_average(checkpoint, best)
         emit(AverageResult(len(paths), scores, best))
 
     @cached_property

@@ -14,8 +14,8 @@ from typing import Any
 from qkv.checkpoint import Checkpoint
 from qkv.commands.messages import escaped, os_error_message
 from qkv.commands.train.parser import configs_of, flag, flags, read
+from qkv.trainer.fields import ChangedFieldError
 from qkv.trainer.run import TrainingRun
-from qkv.trainer.stored import ChangedFieldError
 
 __all__ = ["main"]
 
@@ -44,8 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ChangedFieldError as error:
         given_flags, stored_flags = flags(error.name, error.given), flags(error.name, error.stored)
         say(
-            f"qkv train: {given_flags} is not how this run began: it has {stored_flags}. Leave it "
-            "out, or begin another run with --out"
+            f"qkv train: {given_flags} is not how this run began: it has {stored_flags}. "
+            f"{by_flags(error.hint)}"
         )
         return 1
     except (ValueError, ImportError) as error:
@@ -87,9 +87,9 @@ def train(options: argparse.Namespace, given: dict[str, Any], run: TrainingRun) 
         check_memory(config)
         rng = torch.Generator().manual_seed(training.seed)  # the same on each device
         trainer = Trainer(Transformer(config, rng=rng), data, training, runtime)
-        with TrainingProgress(trainer, run) as progress:
-            trainer.fit(run, progress)
-            progress.end()
+        with TrainingProgress(trainer, run) as shown:
+            trainer.fit(run, shown, progress=False)
+            shown.end()
 
 
 def by_flags(message: str) -> str:

@@ -18,6 +18,7 @@ EXAMPLES = """examples:
   qkv train                                   the English-Korean grammar of the book
   qkv train --source a.de --target a.en       your sentence pairs, line 1 beside line 1
   qkv train --resume                          go on where it was interrupted
+  qkv train --resume --epochs 8               go on with a run that had fewer
   torchrun --standalone --nproc-per-node 2 -m qkv.commands.train …     on two devices
 """
 TEXT = {
@@ -50,7 +51,8 @@ MODEL = {
     "tie": "which tables are one; all, or target with --separate-vocabularies",
 }
 TRAINING = {
-    "epochs": "how often each pair is seen; 4 of the grammar, 10 of files",
+    "epochs": "how often each pair is seen; 4 of the grammar, 10 of files; with --resume, more "
+    "than before let the run go on",
     "steps": "how many updates, instead of epochs",
     "max_tokens": "the most tokens of a batch on either side, padding included, over all devices",
     "gradient_accumulation": "batches an update",

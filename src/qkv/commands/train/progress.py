@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -20,6 +21,7 @@ from qkv.trainer.events import (
     StepResult,
     ValidationResult,
 )
+from qkv.trainer.step import learning_rate_schedule
 
 __all__ = ["TrainingProgress"]
 
@@ -115,6 +117,10 @@ class TrainingProgress:
                 )
         if event.step:
             self._line(f"Going on from update {event.step:,} of {event.steps:,}.")
+            if event.before:
+                self._line(longer_in_words(self.trainer, event))
+            elif event.step == event.steps:
+                self._line("It is at its end. To train on, give more --epochs or --steps.")
         else:
             self._line(f"{counted(event.steps, 'update')}, saved in {self.run.path}.")
         self.start = event
@@ -156,10 +162,38 @@ class TrainingProgress:
                 f"BLEU is sacreBLEU's, {event.scores.signature}. The best model is the one of the "
                 f"highest BLEU; while that is below {TELLING_BLEU:g}, of the lowest loss."
             )
+            if parts := training_loss_parts(self.trainer):
+                self._line(f"The training loss is taken with {parts}, the validation loss without.")
 
     def _line(self, text: str) -> None:
         """Say something that stays."""
         self.console.print(escaped(text), markup=False)
+
+
+def longer_in_words(trainer: Trainer, start: FitStart) -> str:
+    """What the learning rate does in a run that goes on for longer than it was to."""
+    more = f"The run had {start.before:,} updates, and has {start.steps:,} now."
+    config = trainer.config
+    if config.schedule == "noam" or start.step == start.steps:
+        return f"{more} The learning rate goes on as it would have."
+    rates = learning_rate_schedule(config, trainer.model.config.d_model)
+    before = learning_rate_schedule(replace(config, steps=start.before), 1)(max(start.step, 1))
+    return (
+        f"{more} The learning rate, {before:.2g} at the last update, goes on at "
+        f"{rates(start.step + 1):.2g}, as in a run of {start.steps:,}, and falls to 0 at the end. "
+        "So the model is not the one that such a run from the beginning would give."
+    )
+
+
+def training_loss_parts(trainer: Trainer) -> str:
+    """What is in the training loss and in no other: it alone may be the higher of the two."""
+    smoothing, dropout = trainer.config.label_smoothing, trainer.model.config.dropout
+    parts = [
+        f"{name} {value:g}"
+        for name, value in (("label smoothing", smoothing), ("dropout", dropout))
+        if value
+    ]
+    return " and ".join(parts)
 
 
 def in_words(scores: Scores) -> str:
