@@ -190,7 +190,7 @@ def test_a_run_goes_on_in_the_library_too(data, tmp_path):
 @pytest.mark.parametrize("schedule", ["noam", "linear"])
 def test_a_run_goes_on_for_longer_than_it_was_to(data, tmp_path, schedule, at):
     """By noam it is the longer run from its beginning; the line to 0 is another from here on."""
-    short = replace(TRAINING, schedule=schedule, warmup=4)
+    short = replace(TRAINING, schedule=schedule, warmup=2)
     long = replace(short, steps=18)
 
     def stop(event):

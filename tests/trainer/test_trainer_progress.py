@@ -84,7 +84,9 @@ def test_in_a_terminal_there_is_a_bar_that_can_be_switched_off():
 @pytest.mark.parametrize(("options", "shown"), [("", True), ("progress=False", False)])
 def test_in_a_notebook_there_is_one_line_that_changes(options, shown):
     cell = nbformat.v4.new_code_cell(TRAIN.format(options=options))
-    client = NotebookClient(nbformat.v4.new_notebook(cells=[cell]), timeout=300)
+    client = NotebookClient(
+        nbformat.v4.new_notebook(cells=[cell]), timeout=300, startup_timeout=300
+    )
     (cell,) = client.execute(env=ENVIRONMENT).cells
     texts = [output.data["text/plain"] for output in cell.outputs if "data" in output]
     assert len(texts) == len(cell.outputs) == shown
