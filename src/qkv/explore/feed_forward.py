@@ -36,8 +36,8 @@ def units(*, target: str, activation: str, d_ff: int) -> Panels:
     weights, bends = first_layer(d_ff)
     hidden = activated(activation, weights * (X[:, None] - bends))  # (n, d_ff)
     second = fit(hidden, wanted)  # (d_ff,) W_2
-    output = hidden @ second + (wanted - hidden @ second).mean()
-    added = {f"{i + 1}": hidden[:, i] * second[i] for i in range(d_ff)}
+    output = rounded(hidden @ second + (wanted - hidden @ second).mean())
+    added = {f"{i + 1}": rounded(hidden[:, i] * second[i]) for i in range(d_ff)}
     return {
         "network": Lines(X, {"wanted": wanted, "network": output}, "x", "output"),
         "units": Lines(X, added, "x", "what each unit adds"),
@@ -68,6 +68,11 @@ def fit(hidden: Array, wanted: Array) -> Array:
     ridge = RIDGE * STEEPNESS**2 * len(X) * np.eye(hidden.shape[1])
     weights: Array = np.linalg.solve(centred.T @ centred + ridge, centred.T @ wanted)
     return weights
+
+
+def rounded(values: Array) -> Array:
+    """Nine decimals: what least squares leaves where nothing is added is noise, of either sign."""
+    return np.round(values, 9) + 0.0  # −0 becomes 0
 
 
 def activated(name: str, hidden: Array) -> Array:
