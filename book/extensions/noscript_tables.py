@@ -157,7 +157,9 @@ def _table(caption: str, head: list[str], rows: list[str], values: Any, colours:
 
 
 def _cells(tag: str, texts: Sequence[str]) -> str:
-    return "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)
+    """Cells of one row. A head without text is none: the corner above the names of the rows."""
+    tags = [tag if text else "td" for text in texts]
+    return "".join(f"<{t}>{escape(text)}</{t}>" for t, text in zip(tags, texts, strict=True))
 
 
 def _shade(value: float, colours: str) -> str:

@@ -28,7 +28,6 @@ RUN = """async () => {
   rules["color-contrast-enhanced"].enabled = false;
   const { violations } = await axe.run({ resultTypes: ["violations"], rules });
   return violations.flatMap(({ id, nodes }) => nodes
-    .filter(({ impact }) => impact === "critical" || impact === "serious")
     .map(({ impact, target, html, failureSummary }) =>
       `${impact} ${id} at ${target.join(" ")}: ${failureSummary} ${html.slice(0, 160)}`));
 }"""
@@ -40,7 +39,7 @@ def keep_one_of_each(page: Page) -> None:
 
 
 def violations(page: Page) -> list[str]:
-    """A line for each element that breaks a rule, as axe weighs it: critical or serious.
+    """A line for each element that breaks a rule, from critical to minor.
 
     Nothing on the page may move or fade. What is left of the page is good for another call only.
     """

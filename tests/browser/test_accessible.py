@@ -59,7 +59,7 @@ def everywhere(page: Page, sizes: Sequence[ViewportSize] = (WIDE, PHONE)) -> lis
 
 
 @pytest.mark.parametrize("name", built_pages())
-def test_axe_finds_nothing_critical_or_serious(still: Page, name: str) -> None:
+def test_axe_finds_nothing_on_a_page(still: Page, name: str) -> None:
     """With every fold open, and every explorer drawn."""
     still.goto(name)
     still.evaluate(OPEN)
