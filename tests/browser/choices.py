@@ -8,8 +8,8 @@ from typing import Any
 from playwright.sync_api import Locator, expect
 
 from qkv.explore.framework.ranges import is_numeric
-from tests.browser.live import until
 from tests.browser.shown import SNAPSHOT, compare
+from tests.helpers.waiting import until
 
 TOUCH = 44  # px: what a finger hits
 

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, BrowserType, Page, expect, sync_playwright
 
 from tests.browser.live import LivePage, Reader, free
 from tests.helpers.live_server import HOST, Server, serving
+from tests.helpers.waiting import WAIT_MILLISECONDS
 from tools.browser import INSTALL_HINT, find_browser
 
 BOOK = Path(__file__).parents[2] / "_build" / "html"
@@ -75,15 +76,22 @@ class Watch:
             self.errors.append(f"console {kind}: {text}")
 
 
+def launch(chromium: BrowserType, flags: list[str] = FLAGS) -> Browser:
+    """A Chromium in which every wait has the one bound of all tests."""
+    browser = chromium.launch(executable_path=find_browser(), args=flags)
+    browser.on("context", lambda context: context.set_default_timeout(WAIT_MILLISECONDS))
+    expect.set_options(timeout=WAIT_MILLISECONDS)
+    return browser
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path = find_browser()
-    if path is None:
+    if find_browser() is None:
         if os.environ.get("CI"):
             pytest.fail(INSTALL_HINT)
         pytest.skip(INSTALL_HINT)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = launch(playwright.chromium)
         yield browser
         browser.close()
 

@@ -90,21 +90,25 @@ FORM = """([url, enctype, name, value]) => {
   document.body.append(form);
   form.submit();
 }"""
-# A window on another page: what can be read through the handle on it, and a word sent to it.
-OPEN = """(url) => new Promise((resolve) => {
-  const other = window.open(url);
+# A window on another page; once that is there, what can be read through the handle on it, and a
+# word sent to it.
+OPEN = "(url) => { window.other = window.open(url); }"
+READ = """() => {
   const read = (get) => { try { return String(get()); } catch (error) { return error.name; } };
-  setInterval(() => { try { other.postMessage("steal", "*"); } catch {} }, 20);
-  setTimeout(() => resolve({
+  try { other.postMessage("steal", "*"); } catch {}
+  return {
     closed: other.closed, title: read(() => other.document.title), frames: other.length,
     address: read(() => other.location.href), name: read(() => other.DOCUMENTATION_OPTIONS),
-  }), 2000);
-})"""
-# One page in every kind of frame, and a page of the stranger's own.
+  };
+}"""
+# One page in every kind of frame, and a page of the stranger's own; `ended` counts the loads
+# and the errors, of which each comes to one.
 FRAMES = """([url, own]) => {
   const frames = [["iframe", "src"], ["object", "data"], ["embed", "src"]].map(([tag, from]) =>
     Object.assign(document.createElement(tag), { [from]: url }));
   frames.push(Object.assign(document.createElement("iframe"), { src: own }));
+  window.ended = 0;
+  for (const frame of frames) frame.onload = frame.onerror = () => { ended++; };
   document.body.replaceChildren(...frames);
 }"""
 # Counts the words that other windows send to a page; put into each page before its own scripts.

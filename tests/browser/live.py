@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +16,15 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 CHAPTERS = [f"chapters/{p.stem}.html" for p in sorted((ROOT / "chapters").glob("*.ipynb"))]
 CHAPTER = "chapters/02_embedding.html"  # it has cells in sight, a figure, an explorer
-PATIENCE = 20_000  # ms; a kernel that starts on a busy machine
 # What jupyterlab's services write in a tab of a kernel when another tab makes widgets there.
 OTHER_TAB = "Comm not found for comm id"
 # What they throw when a kernel ends before it has told them who it is: nobody waits for the answer.
 UNANSWERED = "Canceled future for kernel_info_request"
+# Runs until it is interrupted, and takes that calmly.
+CALM = """try:
+    import time; print("begun", flush=True)
+    while True: time.sleep(60)
+except KeyboardInterrupt: pass"""
 # Contrast (WCAG 2.2) of each element's text with all that is painted under it. Chromium writes some
 # colours as color(srgb …) and some with alpha, so a canvas does the mixing.
 CONTRAST = """(elements) => {
@@ -52,7 +54,6 @@ class LivePage:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        page.set_default_timeout(PATIENCE)
         self.bar = page.locator(".qkv-live-bar")
         self.message = page.locator(".qkv-live-message")
         self.button = page.locator(".qkv-live-start")
@@ -78,10 +79,10 @@ class LivePage:
         self.wait("ready")
         return self
 
-    def wait(self, state: str, message: str | re.Pattern[str] = "") -> None:
+    def wait(self, state: str | re.Pattern[str], message: str | re.Pattern[str] = "") -> None:
         """Until the bar is in a state, and says some message."""
-        expect(self.bar).to_have_attribute("data-state", state, timeout=PATIENCE)
-        expect(self.message).to_contain_text(message, timeout=PATIENCE)
+        expect(self.bar).to_have_attribute("data-state", state)
+        expect(self.message).to_contain_text(message)
 
     def act(self, name: str) -> None:
         """Press one of the bar's buttons: run-all, interrupt, restart, stop, reset-all.
@@ -131,12 +132,18 @@ class LivePage:
 
     def ends(self, n: int, state: str) -> None:
         ended = re.compile("done|error|aborted|lost")
-        expect(self.cell(n)).to_have_attribute("data-qkv-state", ended, timeout=PATIENCE)
+        expect(self.cell(n)).to_have_attribute("data-qkv-state", ended)
         expect(self.cell(n)).to_have_attribute("data-qkv-state", state)
 
     def prints(self, n: int, code: str) -> str:
         """What the code prints when it runs in the cell."""
         return (self.run(n, code).text_content() or "").strip()
+
+    def run_calmly(self, n: int) -> None:
+        """Let the cell run until it is interrupted; it has begun when this returns."""
+        self.write(n, CALM)
+        self.cell(n).locator(".qkv-run").click()
+        expect(self.output(n)).to_have_text("begun")
 
     def run_before(self, n: int) -> None:
         """Send the cells above one, which make what it needs."""
@@ -181,17 +188,6 @@ class Reader:
         ]
         assert not self.watch.outside, f"asked other hosts: {self.watch.outside}"
         assert not unforgiven, "\n".join(unforgiven)
-
-
-def until(
-    true: Callable[[], Any], words: str, seconds: float = 15, page: Page | None = None
-) -> Any:
-    """Ask again until something is true; the page's policy forbids Playwright's own waiting."""
-    end = time.monotonic() + seconds
-    while not (found := true()):
-        assert time.monotonic() < end, words
-        page.wait_for_timeout(50) if page else time.sleep(0.05)
-    return found
 
 
 def sessions(server: Server) -> list[Any]:

@@ -14,7 +14,6 @@ from tests.browser.model_page import write_page
 
 explorers = importlib.import_module("explorers")
 KOREAN = "고양이가 매트 위에 앉았다"  # The cat sat on the mat
-PATIENCE = 30_000  # ms, a kernel's
 ICON = '<link rel="icon" href="data:,">'
 SCRIPTS = """<script src="explorers.js" async></script>
 <script src="model/load_model.js" defer></script><script src="playground.js" defer></script>
@@ -26,7 +25,7 @@ html[data-theme=dark] body { background: #14161f; color: #e6e8f0; }"""
 def translates(root: Locator) -> None:
     """The playground says the translation of the sentence about the cat."""
     said = root.locator(".qkv-announcement")
-    expect(said).to_have_text(f"Translation: {KOREAN}", timeout=PATIENCE)
+    expect(said).to_have_text(f"Translation: {KOREAN}")
 
 
 def stored(box: Widget) -> dict[str, object]:

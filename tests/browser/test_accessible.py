@@ -20,13 +20,13 @@ from tests.browser.live import Reader
 from tests.browser.test_pages import PHONE, built_pages
 from tests.helpers.explorers import CHAPTERS, explorers_in_chapter, function_of
 from tests.helpers.live_server import Server
+from tests.helpers.waiting import after_timers
 
 WIDE: ViewportSize = {"width": 1280, "height": 900}
 OPEN = "document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
 # Two frames: what watches sizes has answered.
 SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-# The theme looks which blocks of code scroll when nothing has changed on the page for 300 ms.
-LOOKS_AGAIN = 400  # milliseconds
+LOOKS_AGAIN = 300  # ms after the last change, the theme looks which blocks of code scroll
 
 SLIDERS = """
 from qkv.explore import explore
@@ -48,7 +48,7 @@ def everywhere(page: Page, sizes: Sequence[ViewportSize] = (WIDE, PHONE)) -> lis
     """What axe says of one page in both themes, on a laptop and on a phone."""
     found = []
     keep_one_of_each(page)  # before axe is asked: the theme answers a change, and is waited for
-    page.wait_for_timeout(LOOKS_AGAIN)
+    after_timers(page, LOOKS_AGAIN)
     for size, theme in itertools.product(sizes, ("light", "dark")):
         page.set_viewport_size(size)
         page.emulate_media(color_scheme=theme)

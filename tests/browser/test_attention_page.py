@@ -14,6 +14,7 @@ from qkv.translator import AttentionMaps, Translator, attention_page
 from tests.browser.conftest import LARGE, Watch
 from tests.browser.test_pages import NAMELESS
 from tests.helpers.translators import SOURCES, checkpoint
+from tests.helpers.waiting import until
 
 PHONE = {"viewport": {"width": 375, "height": 800}}
 HOSTILE = '<img src=x onerror="window.hit=1"> </script><script>window.hit=1</script> cat <b>'
@@ -177,20 +178,20 @@ def test_its_policy_stops_what_is_not_its_own(browser: Browser, path: Path) -> N
     context = browser.new_context()
     page = context.new_page()
     page.goto(path.as_uri())
-    stopped, hit = page.evaluate(
+    page.evaluate(
         """() => {
-          const stopped = [];
+          window.stopped = [];
           addEventListener("securitypolicyviolation", (e) => stopped.push(e.effectiveDirective));
           const script = document.createElement("script");
           script.text = "window.hit = 1";
           const image = Object.assign(new Image(), { src: "https://evil.example/x.png" });
           document.body.append(script, image);
-          return new Promise((done) => setTimeout(() => done([stopped, window.hit ?? 0]), 300));
         }"""
     )
+    stopped = ["img-src", "script-src-elem"]
+    until(lambda: sorted(page.evaluate("stopped")) == stopped, "they are not stopped", page=page)
+    assert page.evaluate("window.hit") is None
     context.close()
-    assert sorted(stopped) == ["img-src", "script-src-elem"]
-    assert hit == 0
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "still"])

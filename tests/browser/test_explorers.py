@@ -19,6 +19,7 @@ from tests.browser.choices import press_every_button
 from tests.browser.conftest import QuietHandler
 from tests.browser.shown import SNAPSHOT, compare
 from tests.helpers.explorers import explorers_of, function_of
+from tests.helpers.waiting import WAIT_SECONDS
 
 LOADS = "explorers.js"
 EXPLORER, PLAYGROUND = (f".qkv-explore:has(.qkv-{kind})" for kind in ("explorer", "playground"))
@@ -148,7 +149,7 @@ def test_an_explorer_is_drawn_while_the_rest_of_its_page_is_still_sent(browser, 
             self.end_headers()
             self.wfile.write(text[:first])
             self.wfile.flush()
-            drawn.wait(60)
+            drawn.wait(WAIT_SECONDS)
             self.wfile.write(text[first:])
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Slow, directory=str(book)))

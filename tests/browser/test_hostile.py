@@ -19,11 +19,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page
 
 from tests.browser import hostile as attack
-from tests.browser.conftest import FLAGS
+from tests.browser.conftest import FLAGS, launch
 from tests.browser.hostile import EVIL, Hostile, hostile_server
-from tests.browser.live import CHAPTER, LivePage, until
+from tests.browser.live import CHAPTER, LivePage
 from tests.helpers.live_server import HOST, Server, run
-from tools.browser import find_browser
+from tests.helpers.waiting import WAIT_SECONDS, until
 
 RULES = f"--host-resolver-rules=MAP {EVIL} {HOST}, MAP * ~NOTFOUND, EXCLUDE {HOST}"
 # Chromium's own guard of this machine's servers, which other browsers lack: the book's must do.
@@ -40,7 +40,7 @@ REFUSED = {400, 403, 404, 405}  # 404 is Jupyter's answer to an Origin that is n
 def loose(browser: Browser) -> Iterator[Browser]:
     """A Chromium that knows one name more: the stranger's."""
     flags = [flag for flag in FLAGS if "--host-resolver-rules" not in flag]
-    own = browser.browser_type.launch(executable_path=find_browser(), args=[*flags, RULES, OPEN])
+    own = launch(browser.browser_type, [*flags, RULES, OPEN])
     yield own
     own.close()
 
@@ -299,10 +299,14 @@ def test_the_book_itself_starts_and_ends_a_kernel(scene: Scene) -> None:
     assert scene.state() == before
 
 
-def test_a_busy_kernel_is_not_interrupted(evil: Page, untouched: Scene) -> None:
+def test_a_busy_kernel_is_not_interrupted(evil: Page, untouched: Scene, tmp_path: Path) -> None:
     """An idle one would not show it."""
     said: list[str] = []
-    sleep = "import time\ntry:\n    time.sleep(3)\nexcept KeyboardInterrupt:\n    print('woken')"
+    morning = tmp_path / "morning"
+    sleep = f"""try:
+    import os, time
+    while not os.path.exists({str(morning)!r}): time.sleep(0.01)
+except KeyboardInterrupt: print('woken')"""
 
     def wait() -> None:
         said.append(untouched.run(sleep))
@@ -322,7 +326,10 @@ def test_a_busy_kernel_is_not_interrupted(evil: Page, untouched: Scene) -> None:
         for mode in ("no-cors", "cors"):
             options = {"method": "POST", "mode": mode, "headers": headers}
             who.evaluate(attack.FETCH, [interrupt, options])
-        sleeper.join(20)
+        if who is evil:
+            morning.touch()
+        sleeper.join(WAIT_SECONDS)
+        morning.unlink(missing_ok=True)
         assert said.pop() == word
 
 
@@ -382,22 +389,20 @@ def test_a_page_or_an_answer_is_no_script(evil: Page, untouched: Scene) -> None:
 
 @pytest.mark.parametrize("path", [f"book/{CHAPTER}", "book/_live/server.json", "api/kernels"])
 def test_no_other_site_frames_the_book(evil: Page, untouched: Scene, path: str) -> None:
-    """A frame of the stranger's own beside them tells when all have had the time."""
-    before = len(untouched.stranger.asked)
+    """Beside a frame of the stranger's own, which is shown."""
     evil.evaluate(attack.FRAMES, [untouched.address(path), untouched.stranger.url("/own")])
-    until(lambda: len(untouched.stranger.asked) > before, "no frame loads", page=evil)
-    evil.wait_for_timeout(1000)
+    until(lambda: evil.evaluate("ended") == 4, "a frame goes on loading", page=evil)
     shown = [f.url for f in evil.frames[1:] if f.url.startswith("http") and f.title()]
     assert shown == [untouched.stranger.url("/own")]
 
 
 def test_a_window_on_the_book_shows_and_hears_nothing(evil: Page, untouched: Scene) -> None:
     with untouched.context.expect_page() as opened:
-        seen = evil.evaluate(attack.OPEN, untouched.address(f"book/{CHAPTER}"))
+        evil.evaluate(attack.OPEN, untouched.address(f"book/{CHAPTER}"))
     page = opened.value
-    page.wait_for_load_state()
+    page.wait_for_url(f"**/{CHAPTER}")
     assert page.title() == untouched.book.title()
-    assert seen == {
+    assert evil.evaluate(attack.READ) == {
         "closed": True,
         "frames": 0,
         "title": "SecurityError",
@@ -409,9 +414,12 @@ def test_a_window_on_the_book_shows_and_hears_nothing(evil: Page, untouched: Sce
 
     own = urlsplit(evil.url)._replace(path="/own").geturl()
     with untouched.context.expect_page() as opened:
-        seen = evil.evaluate(attack.OPEN, own)
+        evil.evaluate(attack.OPEN, own)
+    opened.value.wait_for_url(own)
+    seen = evil.evaluate(attack.READ)
     assert (seen["closed"], seen["title"], seen["address"]) == (False, "Hostile", own)
-    assert "steal" in opened.value.evaluate("heard")
+    words = "what is sent to a window comes nowhere"
+    assert until(lambda: opened.value.evaluate("heard"), words, page=evil) == ["steal"]
 
 
 def test_a_link_with_a_false_token(evil: Page, untouched: Scene, loose: Browser) -> None:

@@ -8,8 +8,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
-import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,11 +31,11 @@ from tests.helpers.explorers import (
     function_of,
     run_choices,
 )
+from tests.helpers.waiting import WAIT_SECONDS, until
 from tools.run_notebooks import refresh
 
 # What a notebook's author may do from another cell; Jupyter then makes the buttons anew.
 MOVE_CHOICES = 'box.children[2].children[0].value = "mat"'
-PATIENCE = 90_000  # ms; a cold kernel on a busy machine
 BIN = Path(sys.executable).parent
 
 
@@ -68,7 +66,6 @@ class JupyterLab:
             viewport={"width": 1300, "height": 1000}, reduced_motion="reduce"
         )
         page = context.new_page()
-        page.set_default_timeout(PATIENCE)
         page.goto(self.address(f"lab/tree/{path.name}"))
         page.wait_for_selector(".jp-Notebook .jp-Cell")
         # The status bar says so once the kernel is there to run anything.
@@ -76,7 +73,7 @@ class JupyterLab:
         return page
 
     def end_kernels(self):
-        with urllib.request.urlopen(self.address("api/kernels")) as answer:
+        with urllib.request.urlopen(self.address("api/kernels"), timeout=WAIT_SECONDS) as answer:
             for kernel in json.load(answer):
                 url = self.address(f"api/kernels/{kernel['id']}")
                 urllib.request.urlopen(urllib.request.Request(url, method="DELETE")).close()
@@ -116,19 +113,19 @@ def jupyterlab(tmp_path, browser):
         yield JupyterLab(browser, work, port, token)
     finally:
         server.terminate()
-        server.wait(20)
+        server.wait(WAIT_SECONDS)
 
 
 def wait_for(url, server, log):
-    for _ in range(240):
-        if server.poll() is not None:
-            pytest.fail(f"JupyterLab ended at its start:\n{log.read_text()}")
+    def answers():
+        assert server.poll() is None, f"JupyterLab ended at its start:\n{log.read_text()}"
         try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.25)
-    pytest.fail(f"JupyterLab did not answer:\n{log.read_text()}")
+            with urllib.request.urlopen(url, timeout=WAIT_SECONDS):
+                return True
+        except OSError:
+            return False
+
+    until(answers, lambda: f"JupyterLab did not answer:\n{log.read_text()}")
 
 
 def drawn(page, state):
@@ -163,13 +160,12 @@ def test_an_explorer_lives_in_jupyterlab(jupyterlab):
     number.fill(str(off_grid))
     number.press("Enter")
     wanted = {**moved["values"], axis["name"]: off_grid}
-    note = root.locator(".qkv-note:not(:empty)")  # the kernel's answer, or its error
-    note.wait_for()
-    assert f"{axis['label']} {off_grid}" in note.text_content()
+    note = root.locator(".qkv-note")  # the kernel's answer, or its error
+    expect(note).to_contain_text(f"{axis['label']} {off_grid}")
     computed = root.evaluate(SNAPSHOT)
     assert computed["values"] == wanted
     compare(computed, fn(**wanted))
-    assert readouts(box)[axis["label"]] == str(off_grid)
+    until(lambda: readouts(box)[axis["label"]] == str(off_grid), "the readout stays", page=page)
 
     number.fill("2000000000")
     number.press("Enter")
@@ -178,7 +174,7 @@ def test_an_explorer_lives_in_jupyterlab(jupyterlab):
     on_grid = by_keyboard(page, box, root, computed)  # the whole picture is on its sliders again
     compare(on_grid, fn(**on_grid["values"]))
     shown = {a["label"]: a["texts"][a["values"].index(on_grid["values"][a["name"]])] for a in axes}
-    assert readouts(box).items() <= shown.items()
+    until(lambda: readouts(box).items() <= shown.items(), "the readouts stay", page=page)
     page.context.close()
 
 
@@ -190,14 +186,11 @@ def test_a_chapter_saved_in_jupyterlab_keeps_its_sliders(browser, jupyterlab, tm
     page = jupyterlab.open(path)
     for state in states:  # nobody has run it here, so JupyterLab does not trust its outputs
         said = f"Explorer, “{state['title']}”: run this cell in Jupyter"
-        assert page.locator(".jp-OutputArea-output", has_text=said).count() == 1
+        expect(page.locator(".jp-OutputArea-output", has_text=said)).to_have_count(1)
     execute(page, "notebook:run-all-cells")
     for state in states:
         drawn(page, state)
-    execute(page, "docmanager:save")
-    end = time.monotonic() + 30
-    while saved.read_bytes() == path.read_bytes() and time.monotonic() < end:
-        page.wait_for_timeout(100)
+    execute(page, "docmanager:save-all")  # it returns when it has saved
     page.context.close()
     assert cells_without_state(json.loads(saved.read_text("utf-8"))) == []
 
@@ -233,6 +226,10 @@ def test_a_chapter_saved_in_jupyterlab_keeps_its_sliders(browser, jupyterlab, tm
     assert saved.read_bytes() == path.read_bytes()
 
 
+def at_mat(shown):
+    return shown if shown["values"]["word"] == "mat" else None
+
+
 def test_choices_are_buttons_in_jupyterlab(jupyterlab):
     """By mouse and by keyboard; and wherever the kernel puts them."""
     notebook = nbformat.v4.new_notebook(
@@ -247,8 +244,7 @@ def test_choices_are_buttons_in_jupyterlab(jupyterlab):
     box, root = drawn(page, state)
     words = box.get_by_role("radiogroup", name="word").get_by_role("radio")
     expect(words.nth(2)).to_be_checked()
-    moved = root.evaluate(SNAPSHOT)
-    assert moved["values"]["word"] == "mat"
+    moved = until(lambda: at_mat(root.evaluate(SNAPSHOT)), "the picture stays", page=page)
     compare(moved, chosen(**moved["values"]))
     press_every_button(box, chosen, state["axes"])
     page.context.close()
@@ -288,18 +284,18 @@ def test_attention_maps_show_themselves_in_jupyterlab(jupyterlab):
     second.first.wait_for()
     second.first.press("ArrowRight")
     for buttons, pressed in ((first, 0), (second, 1)):
-        assert buttons.all_text_contents() == ["고양이가", "매트", "위에", "앉았다", "<eos>"]
-        assert buttons.nth(pressed).get_attribute("aria-pressed") == "true"
-    grounds = []
-    for theme, light in (("JupyterLab Light", "true"), ("JupyterLab Dark", "false")):
+        expect(buttons).to_have_text(["고양이가", "매트", "위에", "앉았다", "<eos>"])
+        expect(buttons.nth(pressed)).to_have_attribute("aria-pressed", "true")
+    for theme, light, ground in (
+        ("JupyterLab Light", "true", "rgb(252, 252, 254)"),
+        ("JupyterLab Dark", "false", "rgb(20, 22, 31)"),
+    ):
         page.evaluate(
             "theme => jupyterapp.commands.execute('apputils:change-theme', {theme}).then(() => 0)",
             theme,
         )
         page.wait_for_selector(f"body[data-jp-theme-light={light}]", state="attached")
-        view = views.first.locator(".view:not(.still)")
-        grounds.append(view.evaluate("e => getComputedStyle(e).backgroundColor"))
-    assert grounds == ["rgb(252, 252, 254)", "rgb(20, 22, 31)"]
+        expect(views.first.locator(".view:not(.still)")).to_have_css("background-color", ground)
     page.context.close()
 
 
@@ -328,15 +324,16 @@ def by_keyboard(page, box, root, before):
     """Move the first slider, or choice, one place with an arrow key, and wait for its picture."""
     handles = box.locator(".noUi-handle")
     handle = handles.first if handles.count() else box.locator("input[type=radio]:checked").first
-    for key in ("ArrowRight", "ArrowLeft"):  # one of them has room
-        handle.press(key)
-        end = time.monotonic() + 5
-        while time.monotonic() < end:
-            shown = root.evaluate(SNAPSHOT)
-            if shown["values"] != before["values"]:
-                return shown
-            page.wait_for_timeout(100)
-    pytest.fail("the arrow keys moved nothing: JupyterLab may have taken them")
+    # Buttons go round; a slider's handle tells where it ends.
+    place, last = (handle.get_attribute(f"aria-value{one}") for one in ("now", "max"))
+    handle.press("ArrowLeft" if place and place == last else "ArrowRight")
+
+    def moved():
+        shown = root.evaluate(SNAPSHOT)
+        return shown if shown["values"] != before["values"] else None
+
+    words = "the arrow key moved nothing: JupyterLab may have taken it"
+    return until(moved, words, page=page)
 
 
 def test_the_book_s_cells_live_beside_jupyterlab(jupyterlab, readers, live_server):
@@ -345,7 +342,6 @@ def test_the_book_s_cells_live_beside_jupyterlab(jupyterlab, readers, live_serve
     reader.watch.home = "http://127.0.0.1:"
     before = reader.open(CHAPTER).start()
     lab = reader.context.new_page()
-    lab.set_default_timeout(PATIENCE)
     lab.goto(jupyterlab.address(f"lab/tree/{CHAPTERS[0].name}"))
     lab.wait_for_selector(".jp-Notebook .jp-Cell")
     kept = {cookie["name"]: cookie["path"] for cookie in reader.context.cookies()}

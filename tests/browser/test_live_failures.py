@@ -8,6 +8,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,14 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 
 from tests.browser.conftest import Watch
-from tests.browser.live import CHAPTER, UNANSWERED, LivePage, Reader, sessions, until
+from tests.browser.live import CHAPTER, UNANSWERED, LivePage, Reader, sessions
 from tests.helpers.live_server import Server, kernels, serving
+from tests.helpers.waiting import WAIT_SECONDS, until
 
 # What Chromium itself writes into the console when a server does not answer.
 NO_ANSWER = r"ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|WebSocket connection"
 # What jupyterlab's services write when their socket closes.
 SOCKET = r"Connection lost|reconnecting|Kernel: "
-SECONDS = 10_000  # ms within which a loss is told
 
 
 @pytest.fixture
@@ -40,6 +41,18 @@ def mortal(book: Path, private: str) -> Iterator[Server]:
         yield server
 
 
+@contextmanager
+def without_an_answer(live: LivePage) -> Iterator[None]:
+    """While this is open, the page asks in vain whether its server is there, and stays lost."""
+    held: list[Route] = []
+    address = "**/_live/server.json"
+    live.page.route(address, held.append)
+    yield
+    live.page.unroute(address)
+    for route in held:
+        route.continue_()
+
+
 def test_a_killed_server_is_told_and_a_new_one_on_its_port(
     readers: Callable[..., Reader], mortal: Server, book: Path, private: str
 ) -> None:
@@ -49,10 +62,11 @@ def test_a_killed_server_is_told_and_a_new_one_on_its_port(
     first, second = live.plain()[:2]
     assert live.prints(first, "print('before')") == "before"
     children = kernels(mortal.process)
-    mortal.process.send_signal(signal.SIGKILL)
-    mortal.process.wait(10)
-    expect(live.message).to_contain_text("lost", timeout=SECONDS)
-    live.cell(second).locator(".qkv-run").click()  # nobody is there to run it
+    with without_an_answer(live):
+        mortal.process.send_signal(signal.SIGKILL)
+        mortal.process.wait(WAIT_SECONDS)
+        live.wait("lost", "lost")
+        live.cell(second).locator(".qkv-run").click()  # nobody is there to run it
     live.wait("failed", "make serve")
     expect(live.message).to_contain_text("open the link that it prints")
     live.ends(second, "lost")
@@ -71,9 +85,7 @@ def test_a_killed_server_is_told_and_a_new_one_on_its_port(
         again = LivePage(page).start()
         assert again.text(first) == "print('before')", "the edits are lost"
         assert again.prints(first, "print('after')") == "after"
-    until(
-        lambda: not any(k.is_running() for k in children), "the dead server's kernel lives on", 30
-    )
+    until(lambda: not any(k.is_running() for k in children), "the dead server's kernel lives on")
 
 
 def test_a_server_that_ends_while_a_cell_runs(
@@ -84,9 +96,7 @@ def test_a_server_that_ends_while_a_cell_runs(
     reader.forgive(NO_ANSWER, SOCKET, UNANSWERED, "404|403")
     live = reader.open().start()
     first = live.plain()[0]
-    live.write(first, "import time; time.sleep(60)")
-    live.cell(first).locator(".qkv-run").click()
-    expect(live.cell(first)).to_have_attribute("data-qkv-state", "running")
+    live.run_calmly(first)
     mortal.process.send_signal(signal.SIGINT)
     live.wait("failed")
     expect(live.message).to_contain_text(re.compile("make serve|Press Live code"))
@@ -100,10 +110,11 @@ def test_stop_without_a_server_leaves_a_way_to_start(
     reader = readers(mortal)
     reader.forgive(NO_ANSWER, SOCKET, UNANSWERED, "Failed to fetch")
     live = reader.open().start()
-    mortal.process.send_signal(signal.SIGKILL)
-    mortal.process.wait(10)
-    expect(live.message).to_contain_text("lost", timeout=SECONDS)
-    live.act("stop")
+    with without_an_answer(live):
+        mortal.process.send_signal(signal.SIGKILL)
+        mortal.process.wait(WAIT_SECONDS)
+        live.wait("lost", "lost")
+        live.act("stop")
     live.wait("failed", "Press Live code")
     live.press()
     live.wait("failed", "make serve")
@@ -223,7 +234,7 @@ def test_a_kernel_that_dies_at_its_start(
         reader.forgive(".")  # what the libraries say about it is theirs
         live = reader.open()
         live.press()
-        expect(live.bar).to_have_attribute("data-state", "failed", timeout=40_000)
+        expect(live.bar).to_have_attribute("data-state", "failed")
         expect(live.message).to_contain_text(re.compile("Python|kernel"))
         expect(live.message).to_contain_text(re.compile("Press Live code"))
         expect(live.button).to_be_enabled()

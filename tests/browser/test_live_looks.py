@@ -26,6 +26,10 @@ ACTIVE = """() => {
 }"""
 
 
+# Colours that move have arrived.
+AT_REST = "Promise.allSettled(document.getAnimations().map((moving) => moving.finished))"
+
+
 def active(live: LivePage) -> tuple[str, str, bool]:
     name, cell, editing, _ = live.page.evaluate(ACTIVE)
     return str(name), str(cell), bool(editing)
@@ -121,6 +125,7 @@ def test_everything_has_a_name(live: LivePage) -> None:
 def test_colours_have_contrast(live: LivePage, theme: Any) -> None:
     """Editor, bar, tools: text against what lies under it, at least 4.5 to 1."""
     live.page.emulate_media(color_scheme=theme)
+    expect(live.page.locator("html")).to_have_attribute("data-theme", theme)
     first = live.plain()[0]
     live.run(first, COLOURFUL)
     tokens = live.editor(first).locator(".CodeMirror-line span[class^=cm-]")
@@ -128,7 +133,7 @@ def test_colours_have_contrast(live: LivePage, theme: Any) -> None:
     assert {"cm-keyword", "cm-string", "cm-comment", "cm-number", "cm-builtin"} <= kinds
     bar = live.page.locator(".qkv-live-bar button, .qkv-live-message")
     tools = live.cell(first).locator(".qkv-cell-tools > *")
-    live.page.wait_for_timeout(400)  # colours that move
+    live.page.evaluate(AT_REST)
     found = [part for of in (tokens, bar, tools) for part in of.evaluate_all(CONTRAST)]
     tokens.evaluate_all(
         """(all) => all.forEach((e) => {

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, expect
 
 from qkv.explore.framework.ranges import is_numeric
 from tests.browser.choices import press_every_button
-from tests.browser.live import CHAPTERS, CONTRAST, LivePage, Reader, until
+from tests.browser.live import CHAPTERS, CONTRAST, LivePage, Reader
 from tests.browser.playground_page import translates
 from tests.browser.shown import SNAPSHOT, compare
 from tests.helpers.explorers import CHAPTERS as NOTEBOOKS
@@ -22,6 +22,7 @@ from tests.helpers.explorers import (
     run_choices,
 )
 from tests.helpers.live_server import Server
+from tests.helpers.waiting import until
 
 ANSI = """
 for code in (*range(30, 38), *range(90, 98)):

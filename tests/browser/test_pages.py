@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 import qkv.numpy as qn
 import qkv.torch as qt
 from tests.browser.conftest import BOOK, Watch
+from tests.helpers.waiting import after_timers
 
 ROOT = Path(__file__).parents[2]
 PHONE = {"width": 375, "height": 800}
@@ -228,7 +229,7 @@ def test_search_finds_softmax(
     page.locator("#search-input:focus").fill("softmax")
     page.keyboard.press("Enter")
     results = page.locator("ul.search li a")
-    expect(results.filter(has_text="Why")).not_to_have_count(0, timeout=15_000)
+    expect(results.filter(has_text="Why")).not_to_have_count(0)
     results.first.click()
     expect(page.locator("h1:visible")).to_have_count(1)
 
@@ -263,7 +264,8 @@ def test_marks_stand_on_the_result_alone(page: Page, book_url: str) -> None:
     expect(page.locator(".search-summary")).to_contain_text("finished")
     page.locator(".bd-sidebar-primary a[href*='05_masks']").click()
     page.wait_for_url("**/05_masks.html")
-    page.wait_for_timeout(200)  # Sphinx marks a little later
+    page.wait_for_load_state()
+    after_timers(page, 20)  # Sphinx marks a little later than the text is there
     expect(page.locator(".highlighted")).to_have_count(0)
 
 

@@ -22,13 +22,14 @@ from typing import Any, NamedTuple
 import psutil
 import websocket
 
+from tests.helpers.waiting import WAIT_SECONDS
+
 HOST = "127.0.0.1"
 SERVE = [sys.executable, "-m", "qkv.commands.serve"]
 LINE = re.compile(
     r"The book is at http://127\.0\.0\.1:(\d+)(/[\w-]{10,}/)book/\?token=([\w-]{20,}) "
     r"\(Ctrl-C ends\)\.\n"
 )
-START_SECONDS = 40
 
 
 class Answer(NamedTuple):
@@ -68,7 +69,7 @@ class Server:
         if signed_in:
             sent["Cookie"] = self.cookie
         sent.update(headers or {})
-        connection = http.client.HTTPConnection(HOST, self.port, timeout=20)
+        connection = http.client.HTTPConnection(HOST, self.port, timeout=WAIT_SECONDS)
         connection.putrequest(method, path if path[:1] == "/" else self.base + path, skip_host=True)
         data = json.dumps(body).encode() if body is not None else b""
         for name, value in {**sent, "Content-Length": str(len(data))}.items():
@@ -114,7 +115,7 @@ class Server:
         """A WebSocket to a kernel, with the cookies and the page's Origin unless told otherwise."""
         given = {"cookie": self.cookie, "origin": f"http://{HOST}:{self.port}", **options}
         address = f"ws://{HOST}:{self.port}{self.base}api/kernels/{kernel}/channels?session_id=a"
-        return websocket.create_connection(address, timeout=30, **given)
+        return websocket.create_connection(address, timeout=WAIT_SECONDS, **given)
 
 
 def send(line: websocket.WebSocket, code: str) -> str:
@@ -158,7 +159,7 @@ def serving(folder: Path, *arguments: str, signed_in: bool = True, **more: Any) 
         finally:
             process.send_signal(signal.SIGINT)
             try:
-                process.wait(20)
+                process.wait(WAIT_SECONDS)
             finally:
                 process.kill()
 
@@ -166,7 +167,7 @@ def serving(folder: Path, *arguments: str, signed_in: bool = True, **more: Any) 
 def first_line(process: subprocess.Popen[str]) -> str:
     """What it prints first; a failure when it prints nothing for long."""
     assert process.stdout is not None
-    ready, _, _ = select.select([process.stdout], [], [], START_SECONDS)
+    ready, _, _ = select.select([process.stdout], [], [], WAIT_SECONDS)
     assert ready, "it says nothing"
     return process.stdout.readline()
 

@@ -3,10 +3,10 @@
 import subprocess
 import sys
 
-SECONDS = 60
+from tests.helpers.waiting import WAIT_SECONDS
 
 
 def run_python(code, *arguments, **options):
     """Run code in a fresh Python to its end: its status, and what it wrote."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS, **options)

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from qkv.commands.serve import build_parser
+from tests.helpers.waiting import WAIT_SECONDS
 from tools.browser import NAMES
 
 ROOT = Path(__file__).parents[2]
@@ -108,7 +109,7 @@ def post_build(folder: Path, python: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, **named, "PATH": path},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=WAIT_SECONDS,
     )
 
 

@@ -1,7 +1,6 @@
 """The narrowed parts of Jupyter's server, where a request would come too rarely to test them."""
 
 import json
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +12,7 @@ from jupyter_server.services.kernels.kernelmanager import ServerKernelManager, u
 
 from qkv.live.managers import BookKernelManager, BoundedMessageBuffer
 from tests.helpers.live_server import Server, run, send, serving
+from tests.helpers.waiting import until
 
 REMAIN = {"opening-night", "opening-link"}
 DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); print('busy', flush=True)"
@@ -35,6 +35,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
+def becomes(server: Server, kernel: str, state: str) -> None:
+    """Wait until the server has heard that its kernel is busy, or idle."""
+    address = f"api/kernels/{kernel}"
+    until(
+        lambda: server.ask(address).json["execution_state"] == state,
+        f"the server never heard that its kernel is {state}",
+    )
+
+
 def test_a_kernel_that_ended_busy_is_not_busy_when_it_starts_again(server: Server) -> None:
     """To a busy one, connections are made untried; what its first cells print could get lost."""
     kernel = server.session()["kernel"]["id"]
@@ -42,10 +51,7 @@ def test_a_kernel_that_ended_busy_is_not_busy_when_it_starts_again(server: Serve
     send(line, f"{DEAF}\nwhile True: pass")
     while json.loads(line.recv())["msg_type"] != "stream":
         pass
-    end = time.monotonic() + 15  # the server hears of it by a socket of its own
-    while server.ask(f"api/kernels/{kernel}").json["execution_state"] != "busy":
-        assert time.monotonic() < end, "the server never heard that its kernel is busy"
-        time.sleep(0.05)
+    becomes(server, kernel, "busy")  # the server hears of it by a socket of its own
     assert server.post(f"api/kernels/{kernel}/restart", {}).status == 200
     assert server.ask(f"api/kernels/{kernel}").json["execution_state"] != "busy"
     line.close()
@@ -78,10 +84,7 @@ def test_a_cell_that_prints_without_its_page_fills_no_memory(server: Server) -> 
     memory = psutil.Process(server.process.pid).memory_info
     before = memory().rss
     line.close()
-    end = time.monotonic() + 60
-    while server.ask(f"api/kernels/{kernel}").json["execution_state"] == "busy":
-        assert time.monotonic() < end, "the server never heard that its kernel has printed all"
-        time.sleep(0.1)
+    becomes(server, kernel, "idle")
     assert server.ask(f"api/kernels/{kernel}").json["connections"] == 0
     assert memory().rss - before < 100 * 2**20
     assert server.ask(f"api/kernels/{kernel}", "DELETE", server.xsrf).status == 204
@@ -96,8 +99,7 @@ def test_a_connection_that_comes_back_is_told_how_its_cell_ended(server: Server)
     while json.loads(line.recv())["msg_type"] != "stream":
         pass
     line.close()
-    while server.ask(f"api/kernels/{kernel}").json["execution_state"] == "busy":
-        time.sleep(0.1)
+    becomes(server, kernel, "idle")
     again = server.socket(kernel)
     told = []
     while "execute_reply" not in [each["msg_type"] for each in told]:

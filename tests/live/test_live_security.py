@@ -12,7 +12,6 @@ import os
 import socket
 import stat
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection, HTTPResponse
@@ -24,6 +23,7 @@ import websocket
 
 from qkv.live.content_security_policy import OWN_SCRIPTS, hash_source
 from tests.helpers.live_server import HOST, Server, free_port, kernels, run, send, serving
+from tests.helpers.waiting import WAIT_SECONDS, until
 
 SECRET = "what lies outside the book"
 KNOWN = "a-token-that-everybody-knows"
@@ -227,7 +227,7 @@ def exact(server: Server, path: str, method: str, headers: dict[str, str]) -> st
     lines = [f"{method} {path} HTTP/1.1"]
     given = {"Host": f"{HOST}:{server.port}", "Connection": "close", "Content-Length": "0"}
     lines += [f"{name}: {value}" for name, value in (given | headers).items()]
-    with socket.create_connection((HOST, server.port), timeout=20) as line:
+    with socket.create_connection((HOST, server.port), timeout=WAIT_SECONDS) as line:
         line.sendall("\r\n".join([*lines, "", ""]).encode())
         answer = HTTPResponse(line, method=method)
         answer.begin()
@@ -384,7 +384,7 @@ def test_bodies_of_strangers_fill_no_memory(server: Server) -> None:
     before = memory().rss
     open_ = []
     for start in (sized, chunked) * 4:
-        line = socket.create_connection((HOST, server.port), timeout=5)
+        line = socket.create_connection((HOST, server.port), timeout=WAIT_SECONDS)
         open_.append(line)
         try:
             line.sendall(start)
@@ -453,7 +453,7 @@ def test_each_page_runs_its_own_scripts_only(server: Server) -> None:
 def raw(server: Server, path: str, **headers: str) -> tuple[HTTPResponse, bytes]:
     """An answer with its body as it was sent."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    with closing(HTTPConnection(HOST, server.port, timeout=20)) as connection:
+    with closing(HTTPConnection(HOST, server.port, timeout=WAIT_SECONDS)) as connection:
         connection.request("GET", server.base + path, headers={"Cookie": server.cookie} | named)
         answer = connection.getresponse()
         return answer, answer.read()
@@ -609,6 +609,10 @@ def test_a_kernel_knows_no_secret_of_its_server(server: Server, kernel: str) -> 
     assert KNOWN not in known
 
 
+def alive_on(server: Server) -> set[str]:
+    return {kernel["id"] for kernel in server.ask("api/kernels").json}
+
+
 def test_a_kernel_without_a_page_ends(place: Path) -> None:
     with serving(place / "_build" / "html", "--idle", "0.03", cwd=place) as short:
         names = ("left", "loops", "prints", "open")
@@ -621,14 +625,13 @@ def test_a_kernel_without_a_page_ends(place: Path) -> None:
             loop = short.socket(kernel)
             assert run(loop, "print(1)") == "1\n"
             send(loop, f"while True: {does}")
-            time.sleep(0.3)
+            address = f"api/kernels/{kernel}"
+            until(lambda at=address: short.ask(at).json["execution_state"] == "busy", "it idles")
             loop.close()
-        deadline = time.monotonic() + 30
-        while len(alive := short.ask("api/kernels").json) > 1 and time.monotonic() < deadline:
-            time.sleep(0.2)
-        time.sleep(2.5)  # one more round, so that the one with a page would have had its turn
-        alive = short.ask("api/kernels").json
-        assert [each["id"] for each in alive] == [open_], (left, looping, printing)
+        until(lambda: alive_on(short) == {open_}, f"not all end: {left} {looping} {printing}")
+        later = short.session("later.ipynb")["kernel"]["id"]
+        until(lambda: later not in alive_on(short), "the one that came later does not end")
+        assert alive_on(short) == {open_}, "the one with a page has had its turn"
         assert run(line, "print(2)") == "2\n"
         line.close()
 

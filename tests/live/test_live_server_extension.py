@@ -7,7 +7,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ import pytest
 import qkv.live
 from qkv.live.server_extension import CHECKOUT, book_folder
 from tests.helpers.live_server import HOST, Server, free_port, run
+from tests.helpers.waiting import until
 
 PACKAGE = Path(qkv.live.__file__).parent
 TOKEN = "toy-token-of-this-test"
@@ -41,11 +41,8 @@ def jupyter(root: Path, book: Path | str, log: Path, base: str = BASE) -> Iterat
     ):
         try:
             server = Server(process, port, base, TOKEN)
-            deadline = time.monotonic() + 40
-            while not answers(port):  # its log says so before
-                assert process.poll() is None, log.read_text()
-                assert time.monotonic() < deadline, log.read_text()
-                time.sleep(0.1)
+            until(lambda: answers(port) or process.poll(), log.read_text)  # its log says so before
+            assert process.poll() is None, log.read_text()
             yield server
         finally:
             process.kill()

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -17,12 +16,13 @@ from playwright.sync_api import Page, expect
 from tests.browser.live import LivePage, Reader
 from tests.browser.shown import SNAPSHOT
 from tests.chapters.live.shown import OUTPUTS, WIDGET, joined, shown, stored
+from tests.helpers.waiting import until
 
 ROOT = Path(__file__).parents[3]
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
-PATIENCE = 300  # seconds for all cells of a chapter; the longest needs 20 on an idle machine
 EXPLORER, PLAYGROUND = ".qkv-explorer:has([data-panel])", ".qkv-playground:has(form)"
 BOX = f":is({EXPLORER}, {PLAYGROUND})"
+WAITING, FAILED = {"idle", "queued", "running"}, {"error", "lost", "dead"}
 STATES = "cells => cells.map(c => c.dataset.qkvState)"
 
 
@@ -38,17 +38,19 @@ def code_cells(path: Path) -> list[dict[str, Any]]:
 
 
 def finish(live: LivePage, names: list[str]) -> list[str]:
-    """Wait until every cell has run; the state in which each ended."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        states: list[str] = live.cells().evaluate_all(STATES)
-        if not {"idle", "queued", "running"} & {*states} or {"error", "lost", "dead"} & {*states}:
-            return states
-        if time.monotonic() > end:
-            words = "\n".join(f"{name}: {state}" for name, state in zip(names, states, strict=True))
-            said = live.message.text_content()
-            pytest.fail(f"not done after {PATIENCE} s; the bar says {said!r}\n{words}")
-        live.page.wait_for_timeout(200)
+    """Wait for one cell after the other; the state in which each ended."""
+
+    def states() -> list[str]:
+        found: list[str] = live.cells().evaluate_all(STATES)
+        return found
+
+    def said() -> str:
+        words = "\n".join(f"{name}: {one}" for name, one in zip(names, states(), strict=True))
+        return f"not done; the bar says {live.message.text_content()!r}\n{words}"
+
+    for n in range(len(names)):
+        until(lambda n=n: states()[n] not in WAITING or FAILED & {*states()}, said, live.page)
+    return states()
 
 
 def picture(page: Page, place: str) -> list[Any]:
