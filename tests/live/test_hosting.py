@@ -37,7 +37,8 @@ REGISTRIES = {
     "8b5bb5eb9d758455",
     "a4aa2ac280bb8d1a",
 }
-HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+")
+# Takes a word whole or not at all: numbers of a megabyte, without a dot, would take long otherwise.
+HOST = re.compile(r"(?<![\w-])[\w-]++(?:\.[\w-]++)+")
 # Stands in for Binder's Python: notes each call, and keeps the list that pip is given.
 PYTHON = """\
 import os, shutil, sys
