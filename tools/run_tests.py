@@ -69,6 +69,9 @@ def pytest(*arguments: str) -> tuple[str, ...]:
     return ("-m", "pytest", *common, *arguments)
 
 
+# Each process keeps to files of its own as long as it can, so that what a file's tests share (a
+# server, a trained model, an opened page) is mostly made once.
+IN_HALVES = ("-n", "2", "--dist", "worksteal")
 NOTEBOOKS = ("--nbval", "--nbval-current-env", "chapters")
 SEPARATE_STEPS = ("browser", "chapters/live", "book/test_links.py")
 UNIT = ("tests", *(f"--ignore=tests/{name}" for name in SEPARATE_STEPS))
@@ -78,9 +81,9 @@ STEPS = (
     Step("types", "types", ("-m", "mypy")),
     Step("html", "the book, warnings as errors", ("tools/build_book.py", "--always")),
     Step("links", "internal links", pytest("tests/book/test_links.py"), ("book",)),
-    Step("unit", "unit tests", pytest("-n", "2", *UNIT)),
+    Step("unit", "unit tests", pytest(*IN_HALVES, *UNIT)),
     Step("notebooks", "every notebook cell", pytest("-n", "2", "--dist", "loadscope", *NOTEBOOKS)),
-    Step("browser", "pages in a browser", pytest("-n", "2", "tests/browser"), ("book", "browser")),
+    Step("browser", "pages in a browser", pytest(*IN_HALVES, "tests/browser"), ("book", "browser")),
 )
 
 # Takes as long as the chapters are many, so it runs only when it is named.
