@@ -46,7 +46,7 @@ def without_an_answer(live: LivePage) -> Iterator[None]:
     """While this is open, the page asks in vain whether its server is there, and stays lost."""
     held: list[Route] = []
     address = "**/_live/server.json"
-    live.page.route(address, held.append)
+    live.page.route(address, lambda route: held.append(route))
     yield
     live.page.unroute(address)
     for route in held:
