@@ -79,7 +79,7 @@ class LivePage:
         self.wait("ready")
         return self
 
-    def wait(self, state: str | re.Pattern[str], message: str | re.Pattern[str] = "") -> None:
+    def wait(self, state: str, message: str | re.Pattern[str] = "") -> None:
         """Until the bar is in a state, and says some message."""
         expect(self.bar).to_have_attribute("data-state", state)
         expect(self.message).to_contain_text(message)
