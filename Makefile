@@ -2,11 +2,12 @@
 
 PYTHON ?= python3
 PORT ?=
+ADDRESS ?=
 
 CHOSEN := $(if $(filter file,$(origin PYTHON)),,--chosen)
 RUN := .venv/bin/python
 SETUP := $(PYTHON) tools/setup_venv.py
-SERVE := $(RUN) -m qkv.commands.serve $(if $(PORT),--port $(PORT))
+SERVE := $(RUN) -m qkv.commands.serve $(if $(PORT),--port $(PORT)) $(if $(ADDRESS),--address $(ADDRESS))
 LOCK := .venv/bin/uv pip compile --quiet --custom-compile-command 'make lock'
 BUILD := $(RUN) tools/fetch_npm.py && $(RUN) tools/build_book.py
 
@@ -26,10 +27,10 @@ help:
 	@echo 'make clean      remove what was built; .venv stays'
 	@echo
 	@echo 'Another Python: make test PYTHON=python3.12'
-	@echo 'Another port: make serve PORT=8123'
+	@echo 'A port of your choice: make serve PORT=8123'
+	@echo 'A browser that does not find the book, as Safari: make serve ADDRESS=127.0.0.1'
 
 book: reader
-	@$(SERVE) --probe
 	@$(BUILD)
 	@$(SERVE)
 

@@ -23,7 +23,7 @@ from pages import BOOK, book_in_chromium, keep
 from playwright.sync_api import Browser, BrowserContext, Page, Response
 from results import Figures
 
-from tests.helpers.live_server import HOST, Server, kernels, serving
+from tests.helpers.live_server import Server, kernels, serving
 
 SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 FIRST = '[data-qkv-cell="0"]'
@@ -56,7 +56,7 @@ def live(browser: Browser, server: Server, path: str) -> Iterator[Page]:
 def opened(context: BrowserContext, server: Server, path: str) -> Page:
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
-    page.goto(f"http://{HOST}:{server.port}{server.base}book/{path}?token={server.token}")
+    page.goto(server.link(path))
     return page
 
 

@@ -1,14 +1,16 @@
 // What the bar's buttons do, each an export: start Python, run cells, interrupt, restart, stop, reset.
 import { makeCells } from "./cells.js";
 import { askServer, connect, pause, startKernel, waitForKernel, withTimeout } from "./kernel.js";
+import { changedBinding, hasRun } from "./questions.js";
 import { makeRendermime } from "./rendermime.js";
+import { SavedEdits } from "./saved_edits.js";
 
 const SLOW_CELL = 250; // ms; the bar does not flicker for quicker cells
 const MAX_ERROR = 500; // characters of an error's message that the bar shows
 const RECONNECT = 4000; // ms in which a lost connection may come back, before the server is asked
 
 const queue = []; // the cells that are to run; Python has the first
-let page, cells, rendermime, session;
+let page, edits, cells, rendermime, session;
 let waitsForInput; // whether Python waits for an answer to input()
 let restarting; // while Python starts afresh, the promise that it will have done so
 
@@ -17,20 +19,23 @@ export async function goLive(opened) {
   const server = await askServer();
   if (!server.live) return page.say("failed", server.message);
   page.say("starting", "starting");
+  edits ??= new SavedEdits(page);
   // The kernel starts on the server while the browser reads the editor.
-  const [model, thebe] = await Promise.all([startKernel(page, server), connect(server)]);
+  const [model, thebe] = await Promise.all([startKernel(page, server), connect(server), cells ?? edits.load(server)]);
   // The cells become editors once; kernels come and go.
   rendermime ??= makeRendermime();
-  cells ??= makeCells(page, rendermime, run, onInput);
+  cells ??= makeCells(page, edits, rendermime, run, onInput);
   const connected = await thebe.connectToExistingSession(model, rendermime);
   const before = model.kernel.execution_state;
-  // A kernel that is busy since before a reload answers when it is done, or interrupted.
+  // A kernel that is busy since before a reload answers when it is done, or interrupted. An idle one may
+  // have taken the place of a Python that died while no page was there to hear of it.
   if (before !== "busy") await withTimeout(connected.kernel.info);
+  const known = before === "idle" && (await withTimeout(hasRun(connected.kernel)));
   session = connected;
   forgive();
   follow(session.kernel);
   if (before === "busy") page.say("busy", "still-busy");
-  else page.say("ready", before === "idle" ? "again" : "ready", server.python);
+  else page.say("ready", known ? "again" : "ready", server.python);
 }
 
 function onInput(cell, answer) {
@@ -42,7 +47,7 @@ function onInput(cell, answer) {
   });
 }
 
-const tell = (message, value) => page.say(page.bar.dataset.state, message, value);
+const tell = (message, ...values) => page.say(page.bar.dataset.state, message, ...values);
 
 async function run(cell) {
   if (!session) return tell("no-kernel");
@@ -62,7 +67,8 @@ async function execute(cell) {
   await restarting;
   const { status, ename, evalue, seconds } = await cell.execute(session.kernel);
   waitsForInput = false;
-  if (status === "ok") return tell(cell.unsaved ? "ran-unkept" : "ran", `${cell.title} in ${seconds} s`);
+  const unkept = await edits.flush();
+  if (status === "ok") return tell(unkept ? "ran-unkept" : "ran", `${cell.title} in ${seconds} s`, unkept);
   cancelQueued();
   cell.element.scrollIntoView({ block: "nearest" });
   // Of a syntax error, the number of the line is the reader's, the name of the file is not.
@@ -70,6 +76,14 @@ async function execute(cell) {
   const what = [cell.title, ename, why].filter(Boolean).join(": ");
   if (ename === "KeyboardInterrupt") tell("interrupted", cell.title);
   else if (ename) tell(ename === "NameError" ? "name-error" : "error", `${what}.`);
+  if (ename === "NameError") blameChange(cell, evalue, `${what}.`).catch(console.debug); // Python may be gone
+}
+
+// A name may be missing because of a change above, which is not where Python stopped.
+async function blameChange(cell, message, what) {
+  const changed = cells.slice(0, cells.indexOf(cell)).filter((above) => above.edited);
+  const guilty = changed.length && (await changedBinding(session.kernel, message, changed));
+  if (guilty && page.bar.dataset.message === "name-error") tell("name-changed", what, guilty.title);
 }
 
 // What waits for Python is not run.

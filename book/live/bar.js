@@ -4,12 +4,12 @@
   const bar = document.querySelector(".qkv-live-bar");
   const actionsUrl = new URL("actions.js", document.currentScript.src);
 
-  // `message` names a template of bar.html; `value` goes into its <b>. What is shown in which state
-  // says live.css.
-  function say(state, message, value = "") {
+  // `message` names a template of bar.html; each of `values` goes into a <b> of it. What is shown in which
+  // state says live.css.
+  function say(state, message, ...values) {
     const focused = bar.querySelector(":focus");
     const text = bar.querySelector(`[data-say="${message}"]`).content.cloneNode(true);
-    text.querySelector("b")?.append(value);
+    text.querySelectorAll("b").forEach((place, n) => place.append(values[n] ?? ""));
     bar.querySelector(".qkv-live-message").replaceChildren(text);
     Object.assign(bar.dataset, { state, message });
     if (focused && !focused.checkVisibility()) bar.focus({ preventScroll: true });

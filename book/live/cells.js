@@ -1,6 +1,5 @@
 // The page's code cells: editors, and live outputs in the place of the stored ones. What is shown in
 // which state says live.css.
-import { savedEdit, saveEdit } from "./saved_edits.js";
 import { OutputLimit } from "./output_limit.js";
 
 const EDITOR = {
@@ -9,18 +8,18 @@ const EDITOR = {
 };
 const SETTLE_DELAY = 250; // ms; a widget draws itself a little later than its cell ends
 
-// `run(cell)` is what Shift-Enter and a cell's button do; `onInput(cell, answer)` is told of an input()
-// and of the promise of its answer.
-export function makeCells(page, rendermime, run, onInput) {
+// `edits` keeps what the reader writes; `run(cell)` is what Shift-Enter and a cell's button do;
+// `onInput(cell, answer)` is told of an input() and of the promise of its answer.
+export function makeCells(page, edits, rendermime, run, onInput) {
   const elements = [...document.querySelectorAll("div.cell:has(.cell_input pre)")];
-  const shared = { page, rendermime, run, onInput, count: elements.length };
+  const shared = { page, edits, rendermime, run, onInput, count: elements.length };
   page.bar.closest("article").classList.add("qkv-live-open");
   return elements.map((element, index) => new Cell(shared, element, index));
 }
 
 class Cell {
-  constructor({ page, rendermime, run, onInput, count }, element, index) {
-    Object.assign(this, { page, rendermime, onInput, element, data: element.dataset, run: () => run(this) });
+  constructor({ page, edits, rendermime, run, onInput, count }, element, index) {
+    Object.assign(this, { page, edits, rendermime, onInput, element, data: element.dataset, run: () => run(this) });
     Object.assign(this.data, { qkvCell: index, qkvState: "idle" });
     this.title = `cell ${index + 1} of ${count}`;
     this.code = element.querySelector(".cell_input pre");
@@ -31,7 +30,7 @@ class Cell {
       element.classList.toggle("qkv-long", waits);
       element.classList.toggle("qkv-flood", flood);
     });
-    if (savedEdit(this) !== this.original) this.open();
+    if (edits.textOf(this.original) !== this.original) this.open();
     this.unfoldEdit();
     // An editor takes 10 ms to make, and a chapter has fifty cells. One that was made out of sight,
     // to be run, has measured nothing and shows nothing before it is refreshed.
@@ -76,7 +75,7 @@ class Cell {
     if (this.editor) return this.editor;
     const { api } = globalThis.thebeCore;
     const placeholders = { source: this.code, output: this.output };
-    const block = { id: this.title, source: savedEdit(this), placeholders };
+    const block = { id: this.title, source: this.edits.textOf(this.original), placeholders };
     const notebook = api.setupNotebookFromBlocks([block], api.makeConfiguration({}), this.rendermime);
     const screenReaderLabel = `Code of ${this.title}. Shift-Enter runs it, Escape leaves it.`;
     const options = { codeMirrorConfig: { ...EDITOR, screenReaderLabel } };
@@ -94,15 +93,18 @@ class Cell {
       "Tab": "insertSoftTab", "Shift-Tab": false, // the way out backwards, as Escape is the one forwards
       "Esc": () => this.runButton.focus(),
     });
-    this.editor.on("change", () => this.#save());
-    this.#save();
+    this.editor.on("change", () => this.#keep());
+    this.#keep();
     return this.editor;
   }
 
-  #save() {
-    const text = this.editor.getValue();
-    this.unsaved = !saveEdit(this, text);
-    this.element.classList.toggle("qkv-edited", text !== this.original);
+  get text() {
+    return this.editor?.getValue() ?? this.original;
+  }
+
+  #keep() {
+    this.edits.set(this.original, this.text);
+    this.element.classList.toggle("qkv-edited", this.text !== this.original);
     this.page.countEdited();
     if (!this.waiting) this.data.qkvState = "idle"; // what is shown is no longer what was run
   }

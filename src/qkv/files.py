@@ -20,7 +20,11 @@ NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 def atomic_write(
-    path: str | os.PathLike[str], data: bytes, *, follow_symlinks: bool = True
+    path: str | os.PathLike[str],
+    data: bytes,
+    *,
+    follow_symlinks: bool = True,
+    mode: int = 0o666,
 ) -> None:
     """Write a file atomically: a reader finds the old content or the new, never a part.
 
@@ -30,6 +34,8 @@ def atomic_write(
     Args:
         follow_symlinks: False puts a file in the place of a link, a pipe or a device: in a folder
             that came from elsewhere, it is nobody's wish where they lead.
+        mode: permissions of the file, less those that the umask takes.
+
     Raises:
         OSError: it cannot be written; a file that was there is as it was.
     """
@@ -40,7 +46,7 @@ def atomic_write(
         return
     temporary = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
     try:
-        with temporary.open("xb") as file:
+        with open(temporary, "xb", opener=lambda name, how: os.open(name, how, mode)) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())  # or a power cut could leave the name without the bytes

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, BrowserType, Page, expect, sync_playwright
 
-from tests.browser.live import LivePage, Reader, free
-from tests.helpers.live_server import HOST, Server, serving
+from tests.browser.live import LivePage, Reader, forget_edits, free
+from tests.helpers.live_server import Server, serving
 from tests.helpers.waiting import WAIT_MILLISECONDS
 from tools.browser import INSTALL_HINT, find_browser
 
@@ -28,7 +28,8 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     # Every name but this machine's fails to resolve, so an outside request can never succeed.
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--host-resolver-rules=MAP * ~NOTFOUND, "
+    "EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE *.localhost",
 ]
 LARGE = {"viewport": {"width": 1280, "height": 900}}
 SCHEMES_AT_HOME = ("data:", "blob:", "about:", "file:", "chrome:")
@@ -144,7 +145,8 @@ def readers(browser: Browser) -> Iterator[Callable[..., Reader]]:
     made: list[Reader] = []
 
     def make(server: Server, **options: Any) -> Reader:
-        watch = Watch(f"http://{HOST}:{server.port}")
+        watch = Watch(server.origin)
+        forget_edits(server)
         made.append(Reader(browser.new_context(**LARGE | options), server, watch))
         return made[-1]
 
@@ -165,7 +167,7 @@ def reader(readers: Callable[..., Reader], live_server: Server) -> Reader:
 @pytest.fixture(scope="module")
 def started(browser: Browser, live_server: Server) -> Iterator[tuple[Reader, LivePage]]:
     """A chapter whose button was pressed, once for all tests of a module."""
-    watch = Watch(f"http://{HOST}:{live_server.port}")
+    watch = Watch(live_server.origin)
     reader = Reader(browser.new_context(**LARGE), live_server, watch)
     yield reader, reader.open().start()
     reader.context.close()
@@ -178,4 +180,5 @@ def live(started: tuple[Reader, LivePage]) -> Iterator[LivePage]:
     reader, page = started
     page.clean(reader)
     yield page
+    page.leave_edits()
     reader.check()

@@ -13,6 +13,9 @@ from tests.helpers.live_server import HOST
 EVIL = "evil.example"  # the browser of these tests takes it for a name of this machine
 
 
+EMPTY = b"<!DOCTYPE html><link rel=icon href=data:,><title>Hostile</title>"
+
+
 class Asked(NamedTuple):
     method: str
     path: str
@@ -22,11 +25,11 @@ class Asked(NamedTuple):
 class Hostile:
     """Answers every address with an empty page, and keeps every request with its headers."""
 
-    def __init__(self, port: int, asked: list[Asked]) -> None:
-        self.port, self.asked = port, asked
+    def __init__(self, name: str, port: int, asked: list[Asked]) -> None:
+        self.name, self.port, self.asked = name, port, asked
 
-    def url(self, path: str = "/", host: str = HOST) -> str:
-        return f"http://{host}:{self.port}{path}"
+    def url(self, path: str = "/", host: str = "") -> str:
+        return f"http://{host or self.name}:{self.port}{path}"
 
     def headers(self, name: str) -> list[str]:
         """Every value of a header that was sent here."""
@@ -34,7 +37,10 @@ class Hostile:
 
 
 @contextmanager
-def hostile_server() -> Iterator[Hostile]:
+def hostile_server(
+    name: str = HOST, port: int = 0, page: bytes = EMPTY, worker: bytes = b""
+) -> Iterator[Hostile]:
+    """A server with one page for every address, and perhaps a service worker at /worker.js."""
     asked: list[Asked] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -42,19 +48,20 @@ def hostile_server() -> Iterator[Hostile]:
             asked.append(Asked(self.command, self.path, dict(self.headers.items())))
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
             self.send_response(200)
-            self.send_header("Content-Type", "text/html")
+            is_worker = self.path == "/worker.js"
+            self.send_header("Content-Type", "text/javascript" if is_worker else "text/html")
             self.send_header("Referrer-Policy", "unsafe-url")
             self.end_headers()
-            self.wfile.write(b"<!DOCTYPE html><link rel=icon href=data:,><title>Hostile</title>")
+            self.wfile.write(worker if is_worker else page)
 
         do_GET = do_POST = answer
 
         def log_message(self, format: str, *args: Any) -> None:
             """Say nothing: the tests read `asked`."""
 
-    server = ThreadingHTTPServer((HOST, 0), Handler)
+    server = ThreadingHTTPServer((HOST, port), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield Hostile(server.server_port, asked)
+    yield Hostile(name, server.server_port, asked)
     server.shutdown()
     server.server_close()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import BrowserContext, Dialog, Locator, Page, expect
 
-from tests.helpers.live_server import HOST, Server
+from tests.helpers.live_server import Server
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Watch
@@ -67,9 +67,15 @@ class LivePage:
         if not free(reader.server) and ready:
             self.act("reset-all")
         else:
-            self.page.evaluate("localStorage.clear()")
             self.page.reload()
+            forget_edits(reader.server)
             self.start()
+
+    def leave_edits(self) -> None:
+        """Send what is not kept yet, as when the page is left, and let the server hear of it."""
+        self.page.evaluate(
+            "async () => { dispatchEvent(new Event('pagehide')); await fetch(location); }"
+        )
 
     def press(self) -> None:
         self.button.click()
@@ -175,8 +181,7 @@ class Reader:
         return LivePage(page)
 
     def link(self, address: str = CHAPTER) -> str:
-        server = self.server
-        return f"http://{HOST}:{server.port}{server.base}book/{address}?token={server.token}"
+        return self.server.link(address)
 
     def forgive(self, *patterns: str) -> None:
         """Errors that the browser itself reports about what a test breaks."""
@@ -188,6 +193,14 @@ class Reader:
         ]
         assert not self.watch.outside, f"asked other hosts: {self.watch.outside}"
         assert not unforgiven, "\n".join(unforgiven)
+
+
+def forget_edits(server: Server) -> None:
+    """Take back all that tests before have changed: the server keeps it for every browser."""
+    for chapter in CHAPTERS:
+        page = f"book/_live/edits/{chapter.removesuffix('.html')}"
+        if edits := server.ask(page).json["edits"]:
+            assert server.ask(page, "PATCH", server.xsrf, dict.fromkeys(edits)).status == 204
 
 
 def sessions(server: Server) -> list[Any]:

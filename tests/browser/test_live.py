@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import WebSocket, expect
+from playwright.sync_api import Dialog, Route, WebSocket, expect
 
 from tests.browser.computing import computing
 from tests.browser.live import OTHER_TAB, LivePage, Reader
@@ -123,33 +123,46 @@ def test_two_tabs_share_python_and_keep_each_other_s_changes(reader: Reader) -> 
     assert live.text(second) == "print(shared)"
 
 
-def test_a_page_whose_storage_is_full_runs_and_says_so(reader: Reader) -> None:
-    refuse = """Storage.prototype.setItem = new Proxy(Storage.prototype.setItem, {
-      apply(target, self, [key, value]) {
-        if (key.startsWith("qkv-live")) throw new DOMException("full", "QuotaExceededError");
-        return Reflect.apply(target, self, [key, value]);
-      } });"""
-    runs_and_says_so(reader, refuse)
-
-
-def test_a_page_whose_storage_is_forbidden_runs_and_says_so(reader: Reader) -> None:
-    """As after "block all cookies and site data", where only to look at it is an error."""
-    runs_and_says_so(
-        reader,
-        """Object.defineProperty(window, "localStorage", {
-          get() { throw new DOMException("Access is denied for this document.", "SecurityError"); }
-        });""",
-    )
-
-
-def runs_and_says_so(reader: Reader, script: str) -> None:
-    reader.context.add_init_script(script)
-    # The theme's own scripts are not ours to mend; what is asked here is that the cells run.
-    reader.forgive("Access is denied", "Got invalid theme mode")
+@pytest.mark.parametrize("how", ["refused", "broken off"])
+def test_a_page_whose_changes_cannot_be_kept_runs_and_says_so(reader: Reader, how: str) -> None:
+    """It says why, keeps trying, and asks before it is left."""
+    reader.forgive("_live/edits", "status of 507", "ERR_FAILED", OTHER_TAB)
     live = reader.open().start()
     first = live.plain()[0]
+
+    def fail(route: Route) -> None:
+        if how == "refused":
+            route.fulfill(status=507, json={"message": "No space left on device"})
+        else:
+            route.abort()
+
+    live.page.route("**/_live/edits/**", fail)
     assert live.prints(first, "print(6 * 7)") == "42"
-    expect(live.message).to_contain_text("does not let the page keep your changes")
+    why = "No space left on device" if how == "refused" else "Failed to fetch"
+    expect(live.message).to_contain_text(f"Your changes could not be kept: {why}")
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    live.page.once("dialog", stay)
+    live.page.close(run_before_unload=True)
+    until(lambda: asked, "it lets the changes go", page=live.page)
+    assert asked == ["beforeunload"]
+    live.page.unroute("**/_live/edits/**")
+    live.run(first)
+    expect(live.message).not_to_contain_text("could not be kept")
+    again = reader.open().start()
+    assert again.text(first) == "print(6 * 7)"
+
+
+def test_a_page_that_is_left_at_once_keeps_what_was_typed(reader: Reader) -> None:
+    live = reader.open().start()
+    first = live.plain()[0]
+    live.write(first, "left = 'at once'")
+    live.page.reload()
+    assert live.start().text(first) == "left = 'at once'"
 
 
 def test_printing_much_leaves_the_page_usable(live: LivePage) -> None:
@@ -349,6 +362,46 @@ def test_a_name_that_is_not_known_is_told_with_what_to_do(live: LivePage) -> Non
     live.run(live.plain()[0], "no_such_name", state="error")
     expect(live.message).to_contain_text("name 'no_such_name' is not defined")
     expect(live.message).to_contain_text("Run all")
+
+
+MAKES = {  # the reader's own forms of what the book's cell made
+    "renamed": "other = 1",
+    "in a function": "def make():\n    name = 1",
+    "read only": "'name' + str({'name': 1})  # name = 1",
+}
+
+
+@pytest.mark.parametrize("kind", MAKES)
+def test_run_all_names_the_changed_cell_that_no_longer_makes_a_name(
+    live: LivePage, kind: str
+) -> None:
+    """And not the cell in which Python stops, where nothing is to be mended."""
+    changed, name, failing = binding(live)
+    live.write(changed, MAKES[kind].replace("name", name))
+    live.act("run-all")
+    live.ends(failing, "error")
+    said = rf"Error in cell {failing + 1} of \d+: NameError: name '{name}' is not defined\. "
+    said += rf"You changed cell {changed + 1} of \d+, which no longer makes this name\."
+    expect(live.message).to_contain_text(re.compile(said))
+
+
+def test_a_changed_cell_that_still_makes_the_name_is_not_blamed(live: LivePage) -> None:
+    changed, _, _ = binding(live)
+    failing = next(n for n in live.plain() if n > changed)
+    live.write(changed, f"{live.text(changed)}\nmore = 1")
+    live.run(failing, "no_such_name", state="error")
+    expect(live.message).to_contain_text("are the cells above run?")
+
+
+def binding(live: LivePage) -> tuple[int, str, int]:
+    """A cell that assigns a name, the name, and the next cell, which is made to need it."""
+    plain = live.plain()
+    for n in (n for n in plain if n + 1 in plain):
+        if found := re.search(r"^(\w+) = ", live.text(n), re.MULTILINE):
+            live.run(n + 1, f"globals().pop({found[1]!r}, None)")  # another test may have made it
+            live.write(n + 1, f"print({found[1]})")
+            return n, found[1], n + 1
+    raise AssertionError("no cell assigns a name")
 
 
 def test_the_bar_stays_in_sight_and_says_what_runs(live: LivePage) -> None:

@@ -37,7 +37,7 @@ def private() -> Iterator[str]:
 @pytest.fixture
 def mortal(book: Path, private: str) -> Iterator[Server]:
     """A server of this test alone."""
-    with serving(book, env=os.environ | {"TMPDIR": private}) as server:
+    with serving(book, data=private, env=os.environ | {"TMPDIR": private}) as server:
         yield server
 
 
@@ -76,12 +76,15 @@ def test_a_killed_server_is_told_and_a_new_one_on_its_port(
 
     live.press()  # nothing answers
     live.wait("failed", "make serve")
-    with serving(book, port=mortal.port, env=os.environ | {"TMPDIR": private}) as anew:
+    port = str(mortal.port)
+    with serving(book, "--port", port, data=private, env=os.environ | {"TMPDIR": private}) as anew:
         live.press()
         live.wait("failed", "started anew")
         expect(live.message).to_contain_text("Open the link that it printed last")
+        live.page.close()
+        reader.watch.home = anew.origin
         page = reader.context.new_page()
-        page.goto(reader.link().replace(mortal.base, anew.base).replace(mortal.token, anew.token))
+        page.goto(anew.link(CHAPTER))
         again = LivePage(page).start()
         assert again.text(first) == "print('before')", "the edits are lost"
         assert again.prints(first, "print('after')") == "after"

@@ -278,6 +278,22 @@ def test_a_kernel_that_dies_is_told_and_replaced(
     live.run(second, "os", state="error")
 
 
+def test_a_python_that_took_a_dead_one_s_place_is_not_as_it_was_left(reader: Reader) -> None:
+    """To a page that is loaded later it is idle, as any other."""
+    live = reader.open().start()
+    first, second = live.plain()[:2]
+    live.run(first, "kept = 1")
+    live.page.reload()
+    live.start()
+    live.wait("ready", "as you left it")
+    live.run(second, "import os; os._exit(1)", state="lost")
+    live.wait("ready", "died")
+    live.page.reload()
+    live.start()
+    live.wait("ready", "runs these cells")
+    assert live.prints(first, "print('kept' in globals())") == "False"
+
+
 def test_a_death_that_is_heard_twice_leaves_its_cell_unfinished(reader: Reader) -> None:
     """The server repeats to a new connection what it may have told the old one."""
     connections: list[WebSocketRoute] = []

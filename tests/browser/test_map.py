@@ -9,7 +9,6 @@ from playwright.sync_api import expect
 from qkv.explore.start_map import CHAPTERS, WAYS, book_map
 from tests.browser.axe import violations
 from tests.browser.conftest import LARGE, Watch
-from tests.helpers.live_server import HOST
 
 PAGE = "chapters/01_start.html"
 LINKS = "figure[data-panel=map] a.qkv-box"
@@ -99,4 +98,4 @@ def test_a_box_opens_its_chapter_where_cells_run(reader, live_server):
     page = reader.open(PAGE).page
     page.locator(LINKS).filter(has_text="2 · embedding").first.click()
     expect(page).to_have_title(re.compile("From text to vectors"))
-    assert page.url.startswith(f"http://{HOST}:{live_server.port}")
+    assert page.url.startswith(live_server.origin)

@@ -17,10 +17,9 @@ from typing import Any
 import psutil
 import pytest
 
-from qkv.commands.serve import default_port
+from qkv.live.origin import HOST_V6
 from tests.helpers.live_server import (
     HOST,
-    LINE,
     SERVE,
     Server,
     first_line,
@@ -64,7 +63,8 @@ def run_serve(*arguments: str) -> subprocess.CompletedProcess[str]:
 def started(
     book: Path, *more: str, preexec_fn: Callable[[], Any] | None = None, **environment: str
 ) -> Iterator[subprocess.Popen[str]]:
-    command = [*SERVE, "--folder", str(book), "--port", str(free_port()), *more]
+    command = [*SERVE, "--folder", str(book), *more]
+    environment = {"XDG_DATA_HOME": str(book.parents[1] / "data")} | environment
     environment = without_screen(**environment)
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(
@@ -77,17 +77,11 @@ def started(
             process.wait(20)
 
 
-def server_of(process: subprocess.Popen[str]) -> Server:
-    match = LINE.fullmatch(first_line(process))
-    assert match
-    return Server(process, int(match[1]), match[2], match[3])
-
-
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_serves_until_it_is_told_to_end(book: Path, short: Path, end: int) -> None:
     """A kernel in an endless loop keeps it no longer, and nothing is left behind."""
     with started(book, TMPDIR=str(short)) as process:
-        server = server_of(process)
+        server = Server.printed(process)
         answer = server.sign_in()
         assert (answer.status, answer.headers["Location"]) == (303, f"{server.base}book/")
         assert server.ask("book/").text == "<title>Toy</title>"
@@ -125,7 +119,7 @@ def test_a_closed_terminal_leaves_nothing_behind(book: Path, short: Path) -> Non
 def test_nohup_keeps_it(book: Path) -> None:
     ignore = functools.partial(signal.signal, signal.SIGHUP, signal.SIG_IGN)
     with started(book, preexec_fn=ignore) as process:
-        server = server_of(process)
+        server = Server.printed(process)
         process.send_signal(signal.SIGHUP)
         assert server.sign_in().status == 303
 
@@ -147,7 +141,7 @@ def test_a_long_path_to_temporary_files_is_no_obstacle(book: Path, tmp_path: Pat
     long = tmp_path / ("x" * 60)
     long.mkdir()
     with started(book, TMPDIR=str(long)) as process:
-        server = server_of(process)
+        server = Server.printed(process)
         server.sign_in()
         with closing(server.socket(server.session()["kernel"]["id"])) as line:
             assert run(line, "print(6 * 7)") == "42\n"
@@ -156,34 +150,56 @@ def test_a_long_path_to_temporary_files_is_no_obstacle(book: Path, tmp_path: Pat
 
 
 def test_port_in_use(book: Path, taken: int) -> None:
-    for more in ([], ["--probe"]):
-        result = run_serve("--folder", str(book), "--port", str(taken), *more)
-        assert result.returncode == 1
-        assert f"Port {taken} cannot be had (Address already in use)" in result.stderr
-        assert "make book PORT=" in result.stderr
+    result = run_serve("--folder", str(book), "--port", str(taken))
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"Port {taken} cannot be had (Address already in use). Unless you name one, "
+        "a free one is taken.\n"
+    )
 
 
-def test_each_book_has_a_port_of_its_own(book: Path, tmp_path: Path) -> None:
-    """No other program's, and the same at each start: under it the browser keeps changed cells."""
-    ports = [default_port(tmp_path / f"book-{i}" / "_build" / "html") for i in range(50)]
-    assert len(set(ports)) > 45
-    assert all(20_000 <= port < 30_000 for port in ports)
-    port = default_port(book)
-    command = [*SERVE, "--no-open", "--folder", "_build/html"]
-    for _ in range(2):
-        with subprocess.Popen(
-            command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=without_screen()
-        ) as process:
-            try:
-                assert server_of(process).port == port
-            finally:
-                process.terminate()
-                process.wait(20)
+def test_port_in_use_at_the_other_loopback_address(book: Path) -> None:
+    """To which browsers send the link first: a port is taken on both, or not at all."""
+    with socket.create_server((HOST_V6, 0), family=socket.AF_INET6) as other:
+        port = other.getsockname()[1]
+        result = run_serve("--folder", str(book), "--port", str(port))
+    assert result.returncode == 1
+    assert f"Port {port} cannot be had" in result.stderr
 
 
-def test_probe_of_a_free_port_says_nothing_and_needs_no_book(tmp_path: Path) -> None:
-    result = run_serve("--probe", "--port", str(free_port()), "--folder", str(tmp_path))
-    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+def test_a_book_that_is_open_is_not_opened_again(book: Path) -> None:
+    """It says where: by a file of this user alone, and as long as that server lives."""
+    with started(book) as process:
+        server = Server.printed(process)
+        for port in ([], ["--port", str(server.port)]):
+            with started(book, *port) as again:
+                out, err = again.communicate(timeout=60)
+            assert (again.returncode, err) == (0, "")
+            assert out == f"This book is open already: {server.link()}\n"
+        data = book.parents[1] / "data"
+        (link,) = data.glob("qkv/books/*/link")
+        assert link.stat().st_mode & 0o777 == 0o600
+        assert link.parent.stat().st_mode & 0o777 == 0o700
+        with started(book, XDG_DATA_HOME=str(data / "other")) as another_reader:
+            assert Server.printed(another_reader).port != server.port
+    assert not link.exists()
+
+
+def test_a_killed_server_leaves_its_book_closed(book: Path, short: Path) -> None:
+    with started(book, TMPDIR=str(short)) as process:
+        old = Server.printed(process)
+        process.kill()
+        process.wait(20)
+    (link,) = (book.parents[1] / "data").glob("qkv/books/*/link")
+    assert link.read_text() == old.link()
+    with started(book) as process:
+        assert Server.printed(process).link() == link.read_text() != old.link()
+
+
+def test_where_nothing_can_be_written_the_book_is_served(book: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with started(book, XDG_DATA_HOME=str(tmp_path / "file")) as process:
+        assert Server.printed(process).sign_in().status == 303
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "abc", "-1", "²"])
@@ -238,7 +254,7 @@ def test_opens_a_browser_with_no_token_in_its_command(book: Path, tmp_path: Path
     )
     browser.chmod(0o700)
     with started(book, BROWSER=f"{browser} %s") as process:
-        server = server_of(process)
+        server = Server.printed(process)
         for _ in range(100):
             if seen.exists():
                 break
@@ -248,7 +264,7 @@ def test_opens_a_browser_with_no_token_in_its_command(book: Path, tmp_path: Path
         process.communicate(timeout=20)
     assert command.startswith("file:///")
     assert server.token not in command
-    address = f"http://{HOST}:{server.port}{server.base}book/?token={server.token}"
+    address = server.link()
     assert re.search(r'http-equiv="refresh" content="0;url=([^"]*)"', page)[1] == address  # type: ignore[index]
     assert page.rstrip().endswith("700")
     opened = Path(command.strip().removeprefix("file://"))
@@ -265,11 +281,13 @@ def test_a_port_forward_is_told_to_the_reader_and_to_nobody_else(book: Path) -> 
             first_line(process),
         )
         assert match
-        server = Server(process, port, match[1], match[2])
+        server = Server(process, port, match[1], match[2], "localhost")
         server.sign_in()
         page = server.ask("book/", headers={"Origin": public})
+        kept = server.ask("book/", headers={"Host": "toy-8000.app.example"})
+        rebound = server.ask("book/", headers={"Host": "evil.example"})
         stranger = server.ask("book/", headers={"Origin": "https://other-8000.app.example"})
-    assert (page.status, stranger.status) == (200, 403)
+    assert (page.status, kept.status, rebound.status, stranger.status) == (200, 200, 404, 403)
     assert "wss://toy-8000.app.example" in page.headers["Content-Security-Policy"]
 
 

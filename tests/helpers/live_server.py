@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -27,8 +28,8 @@ from tests.helpers.waiting import WAIT_SECONDS
 HOST = "127.0.0.1"
 SERVE = [sys.executable, "-m", "qkv.commands.serve"]
 LINE = re.compile(
-    r"The book is at http://127\.0\.0\.1:(\d+)(/[\w-]{10,}/)book/\?token=([\w-]{20,}) "
-    r"\(Ctrl-C ends\)\.\n"
+    r"The book is at http://(?P<name>[\w.]+):(?P<port>\d+)(?P<base>/[\w-]{10,}/)book/"
+    r"\?token=(?P<token>[\w-]{20,}) \(Ctrl-C ends\)\.\n"
 )
 
 
@@ -54,7 +55,27 @@ class Server:
     port: int
     base: str
     token: str
+    name: str = HOST
     cookies: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def printed(cls, process: subprocess.Popen[str]) -> Server:
+        """The server whose link a process prints first."""
+        found = LINE.fullmatch(first_line(process))
+        assert found, "it says something else"
+        return cls(process, int(found["port"]), found["base"], found["token"], found["name"])
+
+    @property
+    def host(self) -> str:
+        """What a browser sends as Host: the name in the link, and the port."""
+        return f"{self.name}:{self.port}"
+
+    @property
+    def origin(self) -> str:
+        return f"http://{self.host}"
+
+    def link(self, page: str = "") -> str:
+        return f"{self.origin}{self.base}book/{page}?token={self.token}"
 
     def ask(
         self,
@@ -65,7 +86,7 @@ class Server:
         signed_in: bool = True,
     ) -> Answer:
         """Ask for a path exactly as written; one without a slash before it is under the base."""
-        sent = {"Host": f"{HOST}:{self.port}"}
+        sent = {"Host": self.host}
         if signed_in:
             sent["Cookie"] = self.cookie
         sent.update(headers or {})
@@ -113,7 +134,7 @@ class Server:
 
     def socket(self, kernel: str, **options: Any) -> websocket.WebSocket:
         """A WebSocket to a kernel, with the cookies and the page's Origin unless told otherwise."""
-        given = {"cookie": self.cookie, "origin": f"http://{HOST}:{self.port}", **options}
+        given = {"cookie": self.cookie, "origin": self.origin, "host": self.host, **options}
         address = f"ws://{HOST}:{self.port}{self.base}api/kernels/{kernel}/channels?session_id=a"
         return websocket.create_connection(address, timeout=WAIT_SECONDS, **given)
 
@@ -143,16 +164,31 @@ def run(line: websocket.WebSocket, code: str) -> str:
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str, signed_in: bool = True, **more: Any) -> Iterator[Server]:
-    """`qkv serve` on a free port, ended by Ctrl-C; `more` goes to Popen."""
-    port = more.pop("port", None) or free_port()
+def serving(
+    folder: Path,
+    *arguments: str,
+    signed_in: bool = True,
+    data: str | Path | None = None,
+    env: Mapping[str, str] = os.environ,
+    **more: Any,
+) -> Iterator[Server]:
+    """`qkv serve` on a free port, ended by Ctrl-C; `more` goes to Popen.
+
+    What it keeps for its reader lies in the folder `data`, or in one that goes with it.
+    """
+    command = [*SERVE, "--no-open", "--folder", str(folder), *arguments]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    command = [*SERVE, "--no-open", "--folder", str(folder), "--port", str(port), *arguments]
-    with subprocess.Popen(command, text=True, **streams | more) as process:
+    with (
+        tempfile.TemporaryDirectory() as own,
+        subprocess.Popen(
+            command,
+            text=True,
+            env={**env, "XDG_DATA_HOME": str(data or own)},
+            **streams | more,
+        ) as process,
+    ):
         try:
-            found = LINE.fullmatch(first_line(process))
-            assert found, "it says something else"
-            server = Server(process, int(found[1]), found[2], found[3])
+            server = Server.printed(process)
             if signed_in:
                 server.sign_in()
             yield server

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import socket
 import stat
 import sys
@@ -22,6 +23,7 @@ import pytest
 import websocket
 
 from qkv.live.content_security_policy import OWN_SCRIPTS, hash_source
+from qkv.live.origin import HOST_V6
 from tests.helpers.live_server import HOST, Server, free_port, kernels, run, send, serving
 from tests.helpers.waiting import WAIT_SECONDS, until
 
@@ -104,24 +106,59 @@ def kernel(server: Server) -> str:
 def test_listens_on_loopback_only(server: Server) -> None:
     process = psutil.Process(server.process.pid)
     listening = [c.laddr for c in process.net_connections("inet") if c.status == "LISTEN"]
-    assert [tuple(address) for address in listening] == [(HOST, server.port)]
+    assert {tuple(address) for address in listening} == {(h, server.port) for h in (HOST, HOST_V6)}
+
+
+def test_nobody_else_can_listen_at_its_port(server: Server) -> None:
+    """Browsers take its name for ::1 too, some for that first: who listens there gets the link."""
+    for family, host in ((socket.AF_INET, HOST), (socket.AF_INET6, HOST_V6)):
+        with pytest.raises(OSError, match="in use"):
+            socket.create_server((host, server.port), family=family)
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "192.168.1.5", "[::2]", "localhost.evil"]
+    "host",
+    [
+        "127.0.0.1",
+        "localhost",
+        "[::1]",
+        "a.localhost",
+        "a.{name}",
+        "{name}.",
+        "{name}.evil.example",
+        "evil.example",
+        "127.0.0.1.evil.example",
+        "192.168.1.5",
+        "[::2]",
+        "localhost.evil",
+    ],
 )
-def test_refuses_a_foreign_host_even_with_a_token(server: Server, host: str) -> None:
-    """DNS rebinding: a page of evil.example, whose name now leads to this machine."""
-    named = {"Host": f"{host}:{server.port}"}
+def test_answers_to_its_own_name_alone(server: Server, kernel: str, host: str) -> None:
+    """Under every other one, somebody may have prepared the browser, or leads it here by DNS."""
+    named = {"Host": f"{host.format(name=server.name)}:{server.port}"}
     for path in (f"book/?token={server.token}", "book/", "book/_live/server.json", "api/sessions"):
-        assert server.ask(path, headers=named).status == 403
+        answer = server.ask(path, headers=named)
+        assert (answer.status, answer.cookies) == (404, {})
+        assert answer.text.endswith("Open the link that it printed.\n")
     token = named | {"Authorization": f"token {server.token}"}
-    assert server.ask("api/kernels", "POST", token, {}, signed_in=False).status == 403
+    assert server.ask("api/kernels", "POST", token, {}, signed_in=False).status == 404
+    with pytest.raises(websocket.WebSocketBadStatusException, match="404"):
+        server.socket(kernel, host=named["Host"], origin=f"http://{named['Host']}")
 
 
-def test_answers_to_localhost(server: Server) -> None:
-    answer = server.ask(f"book/?token={server.token}", headers={"Host": f"localhost:{server.port}"})
-    assert answer.status == 303
+def test_each_run_has_a_name_of_its_own(server: Server, place: Path) -> None:
+    with serving(place / "_build" / "html", cwd=place) as other:
+        assert other.name != server.name
+        assert all(re.fullmatch(r"[0-9a-f]{20}\.localhost", s.name) for s in (other, server))
+
+
+@pytest.mark.parametrize("address", ["localhost", "127.0.0.1"])
+def test_an_address_for_browsers_that_find_no_such_name(place: Path, address: str) -> None:
+    with serving(place / "_build" / "html", "--address", address, cwd=place) as server:
+        assert server.name == address
+        assert server.ask("book/").status == 200
+        for other in {"localhost", "127.0.0.1", "a.localhost"} - {address}:
+            assert server.ask("book/", headers={"Host": other}).status == 404
 
 
 # Who is signed in
@@ -225,7 +262,7 @@ def test_tells_its_path_to_nobody(server: Server, method: str) -> None:
 def exact(server: Server, path: str, method: str, headers: dict[str, str]) -> str:
     """All that comes back, headers and body, for a request whose target is exactly `path`."""
     lines = [f"{method} {path} HTTP/1.1"]
-    given = {"Host": f"{HOST}:{server.port}", "Connection": "close", "Content-Length": "0"}
+    given = {"Host": server.host, "Connection": "close", "Content-Length": "0"}
     lines += [f"{name}: {value}" for name, value in (given | headers).items()]
     with socket.create_connection((HOST, server.port), timeout=WAIT_SECONDS) as line:
         line.sendall("\r\n".join([*lines, "", ""]).encode())
@@ -266,11 +303,11 @@ def test_there_is_no_page_to_sign_in_at(server: Server) -> None:
 
 
 def test_a_cookie_of_an_earlier_run_is_refused(place: Path) -> None:
-    port = free_port()
+    port = str(free_port())
     folder = place / "_build" / "html"
-    with serving(folder, port=port) as earlier:
+    with serving(folder, "--port", port) as earlier:
         assert earlier.ask("api/sessions").status == 200
-    with serving(folder, port=port, signed_in=False) as later:
+    with serving(folder, "--port", port, signed_in=False) as later:
         assert later.base != earlier.base
         assert later.token != earlier.token
         assert not later.sign_in().cookies.keys() & earlier.cookies.keys()
@@ -284,7 +321,7 @@ def test_a_cookie_of_an_earlier_run_is_refused(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://evil.example", "http://127.0.0.1:1", "http://localhost:{port}", "null"]
+    "origin", ["http://evil.example", "http://127.0.0.1:{port}", "http://localhost:{port}", "null"]
 )
 def test_refuses_a_foreign_origin(server: Server, kernel: str, origin: str) -> None:
     """The cookie is good, the page that asks is another's."""
@@ -377,7 +414,7 @@ def test_a_cookie_of_another_program_locks_nobody_out(
 
 def test_bodies_of_strangers_fill_no_memory(server: Server) -> None:
     """Any page may post to any port, and a server reads a body before it knows who asks."""
-    head = f"POST /book/ HTTP/1.1\r\nHost: {HOST}:{server.port}\r\n"
+    head = f"POST /book/ HTTP/1.1\r\nHost: {server.host}\r\n"
     sized = f"{head}Content-Length: {2**29}\r\n\r\n".encode()
     chunked = f"{head}Transfer-Encoding: chunked\r\n\r\n{2**29:x}\r\n".encode()
     memory = psutil.Process(server.process.pid).memory_info
@@ -454,7 +491,8 @@ def raw(server: Server, path: str, **headers: str) -> tuple[HTTPResponse, bytes]
     """An answer with its body as it was sent."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     with closing(HTTPConnection(HOST, server.port, timeout=WAIT_SECONDS)) as connection:
-        connection.request("GET", server.base + path, headers={"Cookie": server.cookie} | named)
+        sent = {"Host": server.host, "Cookie": server.cookie} | named
+        connection.request("GET", server.base + path, headers=sent)
         answer = connection.getresponse()
         return answer, answer.read()
 

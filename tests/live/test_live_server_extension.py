@@ -32,7 +32,8 @@ def jupyter(root: Path, book: Path | str, log: Path, base: str = BASE) -> Iterat
     command = [sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root"]
     command += [f"--port={port}", f"--ServerApp.base_url={base}", f"--ServerApp.root_dir={root}"]
     command += ["--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}"]
-    home = {"HOME": str(log.parent), "JUPYTER_CONFIG_PATH": str(PACKAGE), "QKV_BOOK": str(book)}
+    home = {"HOME": str(log.parent), "XDG_DATA_HOME": str(log.parent / "data")}
+    home |= {"JUPYTER_CONFIG_PATH": str(PACKAGE), "QKV_BOOK": str(book)}
     with (
         log.open("w") as written,
         subprocess.Popen(
@@ -95,6 +96,17 @@ def test_a_page_has_its_kernel_there(server: Server, root: Path) -> None:
     line = server.socket(server.session("chapters/03.ipynb")["kernel"]["id"])
     assert run(line, "import os; print(os.getcwd())") == f"{root / 'chapters'}\n"
     line.close()
+
+
+def test_changes_are_kept_there(server: Server) -> None:
+    """Under the address of the hub, whose pages are not the book's alone, the server keeps them."""
+    address = "book/_live/edits/chapters/03"
+    assert server.ask(address, "PATCH", server.xsrf, {"a": "b"}).status == 204
+    assert server.ask(address).json == {"edits": {"a": "b"}}
+    assert server.ask(address, "PATCH", server.xsrf, {"a": "x" * 2**16}).status == 413
+    assert server.ask(address, "PATCH", body={"a": None}).status == 403
+    assert server.ask(address, signed_in=False).status == 403
+    assert server.ask(address).json == {"edits": {"a": "b"}}
 
 
 def test_who_is_not_signed_in_is_sent_to_that_servers_own_page(server: Server) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import re
-import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,31 +12,8 @@ from pathlib import Path
 from qkv.commands.argument_types import ArgumentParser, number
 from qkv.commands.messages import escaped
 
-HOST = "127.0.0.1"
 BOOK = Path("_build/html")
 ORIGIN = re.compile(r"https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?")
-
-
-def default_port(folder: Path) -> int:
-    """The default port of this book in this place, from 20000 to 29999, the same at each start.
-
-    A browser keeps by address what pages store. At a port that many programs take, such as 8000,
-    one of them may have left a service worker, which sees every request, also the link with its
-    token. At one drawn anew for each start, the reader's changed cells would not be found again.
-    """
-    identity = f"{Path.home()}\0{folder.resolve()}"
-    return 20_000 + int.from_bytes(hashlib.sha256(identity.encode()).digest()) % 10_000
-
-
-def port_error(port: int) -> str:
-    """Why the port cannot be bound; empty when it can."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError as error:
-            return os.strerror(error.errno or 0)
-    return ""
 
 
 def has_screen() -> bool:
@@ -63,10 +38,16 @@ def build_parser() -> argparse.ArgumentParser:
     port = number(int, lambda n: 0 < n < 65536, "no port: give a number from 1 to 65535")
     minutes = number(float, lambda x: 0 < x <= 1e6, "no time: give minutes, more than 0")
 
-    parser.add_argument("--port", type=port, help="unless told, one that is this folder's own")
+    parser.add_argument("--port", type=port, default=0, help="unless told, one that is free")
     parser.add_argument("--folder", type=Path, default=BOOK, help=f"the built book; {BOOK}")
     parser.add_argument("--no-open", action="store_true", help="open no browser")
-    parser.add_argument("--probe", action="store_true", help="only say whether the port is free")
+    parser.add_argument(
+        "--address",
+        choices=("localhost", "127.0.0.1"),
+        default="",
+        help="for a browser that does not find the book, as Safari: no name of its own for each "
+        "run; only where you trust all users of this machine",
+    )
     parser.add_argument("--origin", type=origin, help="address of a port forward")
     parser.add_argument(
         "--idle", type=minutes, default=20.0, help="minutes that a kernel outlives its page; 20"
@@ -87,15 +68,6 @@ def forget_jupyter_settings() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
-    port = options.port or default_port(options.folder)
-    if reason := port_error(port):
-        print(
-            f"Port {port} cannot be had ({reason}). Choose another: make book PORT=8123",
-            file=sys.stderr,
-        )
-        return 1
-    if options.probe:
-        return 0
     if not (options.folder / "index.html").exists():
         folder = escaped(str(options.folder))
         print(f"There is no book in {folder}: make html builds it.", file=sys.stderr)
@@ -103,14 +75,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     forget_jupyter_settings()
     show = has_screen() and not options.no_open
     try:
+        from qkv.live.data_folder import BookIsOpenError
+        from qkv.live.origin import PortError
         from qkv.live.server import serve
 
-        serve(options.folder, port, show, options.origin or "", options.idle, options.kernels)
+        origin, address = options.origin or "", options.address
+        idle, kernels = options.idle, options.kernels
+        serve(options.folder, options.port, show, origin, idle, kernels, address)
     except ModuleNotFoundError as error:
         print(f"There is no {error.name} here: pip install 'qkv[live]' brings it.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         pass  # before the server took over Ctrl-C
+    except BookIsOpenError as error:
+        print(f"This book is open already: {error.link}")
+        return 0
+    except PortError as error:
+        print(error, file=sys.stderr)
+        return 1
     print("Closed.")
     return 0
 

@@ -22,6 +22,8 @@ from qkv.live.content_security_policy import (
     inline_hashes_of_file,
     own_inline_hashes,
 )
+from qkv.live.edits import Edits
+from qkv.live.edits_handler import EditsHandler
 
 NOT_SIGNED_IN = "You are not signed in. Open the link that the book's server printed."
 
@@ -182,6 +184,7 @@ def add_handlers(app: web.Application, folder: Path) -> None:
         ".*$",
         [
             (rf"{address}/_live/server\.json", StatusHandler),
+            (rf"{address}/_live/edits/(.{{1,200}})", EditsHandler, {"edits": Edits(folder)}),
             (rf"{address}(?:/(.*))?", BookHandler, files),
         ],
     )

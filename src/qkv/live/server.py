@@ -7,22 +7,23 @@ import logging
 import re
 import secrets
 import signal
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import socket
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
+from urllib.parse import urlsplit
 
 from jupyter_server.serverapp import ServerApp
 from tornado.httpserver import HTTPServer
 from tornado.log import gen_log
-from traitlets import Bool, Unicode
+from traitlets import Bool, List, Unicode
 from traitlets.config import Config
 
-from qkv.files import file_lock
 from qkv.live.connections import BookHTTPServer
 from qkv.live.content_security_policy import SECURITY_HEADERS
+from qkv.live.data_folder import book_opened
 from qkv.live.handlers import NotFoundHandler, add_handlers
 from qkv.live.logs import OnceAMinute, PrintableFormatter
 from qkv.live.managers import (
@@ -33,13 +34,12 @@ from qkv.live.managers import (
     OwnKernelSpecManager,
     TokenIdentityProvider,
 )
+from qkv.live.origin import HOST, listen_on_loopback, other_hosts, random_name
+from qkv.live.private_folder import folder_beside, private_folder
 from qkv.live.services import service_handlers
 
-HOST = "127.0.0.1"
 # What is answered to; Jupyter has more, such as a page to sign in at, files of its own, figures.
 ANSWERED = r"(?:$|(?:book|api/(?:kernels|kernelspecs|sessions|status|me))(?:/|$))"
-# A socket's path has at most about 100 characters; a kernel's is its folder and 50 more.
-MAX_FOLDER_LENGTH = 48
 MAX_BODY = 2**16  # bytes; a page of the book sends some hundred
 END_SIGNALS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -57,6 +57,7 @@ class BookServer(ServerApp):
     book = Unicode(help="The folder of the built book.")
     public = Unicode(help="The address that the reader opens, with neither path nor slash.")
     show = Bool(help="Open a browser.")
+    sockets: List[socket.socket] = List(help="What it listens at.")
 
     def load_config_file(self, suppress_errors: bool = True) -> None:  # type: ignore[override]
         """Read none: a password, an open address or an extension set there is not for this."""
@@ -68,12 +69,30 @@ class BookServer(ServerApp):
         super().init_webapp()
         elsewhere = rf"(?!{re.escape(self.base_url)}{ANSWERED}).*"
         services = service_handlers(self.base_url)
+        self.web_app.add_handlers(other_hosts(self.local_hostnames), [(".*", NotFoundHandler)])
         self.web_app.add_handlers(".*$", [(elsewhere, NotFoundHandler), *services])
         add_handlers(self.web_app, Path(self.book))
 
     def init_httpserver(self) -> None:
         HTTPServer.configure(BookHTTPServer)
         super().init_httpserver()
+
+    def _find_http_port(self) -> None:
+        """Look for none: it has its sockets."""
+
+    def _bind_http_server_tcp(self) -> bool:
+        self.http_server.add_sockets(self.sockets)
+        return True
+
+    @property
+    def link(self) -> str:
+        """What the reader opens, the only way in."""
+        return f"{self.public}{self.default_url}?token={self.identity_provider.token}"
+
+    @property
+    def connection_url(self) -> str:
+        """The address that the browser is led to, in the file that it opens."""
+        return f"{self.public}{self.base_url}"
 
     def init_logging(self) -> None:
         """Log Jupyter's warnings, and not tornado's, each kind of them once a minute.
@@ -114,8 +133,9 @@ class BookServer(ServerApp):
     async def _post_start(self) -> None:
         """Called once connections are taken: the link works when it is printed."""
         await super()._post_start()  # type: ignore[no-untyped-call]
-        link = f"{self.public}{self.default_url}?token={self.identity_provider.token}"
-        print(f"The book is at {link} (Ctrl-C ends).", flush=True)
+        print(f"The book is at {self.link} (Ctrl-C ends).", flush=True)
+        if sys.platform == "darwin" and self.local_hostnames[0].endswith(".localhost"):
+            print("Safari may not find it: give ADDRESS=127.0.0.1 to make, or --address to qkv.")
         if self.show:
             self.launch_browser()
 
@@ -127,45 +147,13 @@ def on_end_signals(handler: Callable[[int, FrameType | None], None]) -> None:
             signal.signal(number, handler)
 
 
-@contextmanager
-def private_folder() -> Iterator[str]:
-    """A new folder that only this user can enter, gone afterwards: sockets, keys, the link."""
-    long = len(tempfile.gettempdir()) > MAX_FOLDER_LENGTH - len("/qkv-12345678")
-    with tempfile.TemporaryDirectory(prefix="qkv-", dir="/tmp" if long else None) as folder:
-        yield folder
-
-
-@contextmanager
-def folder_beside(book: Path, private: str) -> Iterator[str]:
-    """A private folder for the file that opens the browser, beside the book where that can be.
-
-    A browser that came as a snap reads neither the system's temporary folder nor hidden ones.
-    """
-    remove_left_folders(book.parent)
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="opening-", dir=book.parent)
-    except OSError:
-        yield private
-    else:
-        with folder as path, file_lock(Path(path, "lock")):
-            yield path
-
-
-def remove_left_folders(parent: Path) -> None:
-    """Remove the folders that `folder_beside` of a killed server left: they hold no lock."""
-    for folder in parent.glob("opening-*"):
-        with suppress(OSError):  # one is in use, or not ours
-            if folder.is_symlink() or {x.name for x in folder.iterdir()} - {"open.html", "lock"}:
-                continue
-            with file_lock(folder / "lock"):
-                Path(folder, "open.html").unlink(missing_ok=True)
-            folder.rmdir()
-
-
-def server_config(port: int, base: str, origin: str, idle: float, kernels: int) -> Config:
+def server_config(
+    name: str, port: int, base: str, origin: str, idle: float, kernels: int
+) -> Config:
     """The configuration of a BookServer; all else is Jupyter's default.
 
     Args:
+        name: the only name that it answers to, but for those that a port forward may use.
         base: the path under which everything lies, "/…/".
         origin: the address of a port forward, "https://…", or "".
         idle: minutes that a kernel outlives its last open page.
@@ -173,12 +161,14 @@ def server_config(port: int, base: str, origin: str, idle: float, kernels: int) 
     """
     config = Config()
     server = config.ServerApp
-    server.ip, server.port, server.port_retries = HOST, port, 0
-    # Cookies know no ports. A page on another port of this machine, and the server behind it,
-    # would be sent ours, were they not kept to a path that it cannot know. Those that it sets reach
-    # this server: under names that it cannot know either, none of them stands in for one of ours.
+    server.ip, server.port = HOST, port
+    # Cookies know no ports. Where the address is no name of this run's own, a page on another port
+    # of this machine, and the server behind it, would be sent ours, were they not kept to a path
+    # that it cannot know. Those that it sets reach this server: under names that it cannot know
+    # either, none of them stands in for one of ours.
     server.base_url, server.default_url = base, f"{base}book/"
     server.allow_remote_access = False  # a Host header of another name is refused: no DNS rebinding
+    server.local_hostnames = [urlsplit(origin).hostname, "localhost", HOST] if origin else [name]
     server.allow_unauthenticated_access = False
     server.allow_origin = origin
     server.cookie_secret = secrets.token_bytes(32)  # not the stored one: cookies end with the run
@@ -213,29 +203,45 @@ def server_config(port: int, base: str, origin: str, idle: float, kernels: int) 
     return config
 
 
-def serve(folder: Path, port: int, show: bool, origin: str, idle: float, kernels: int) -> None:
+def serve(
+    folder: Path, port: int, show: bool, origin: str, idle: float, kernels: int, address: str
+) -> None:
     """Serve a built book, its kernels starting under the current folder, until a signal ends it.
 
     Args:
         folder: the built book.
+        port: where it listens, or 0 for any port that is free.
         show: open a browser.
         origin, idle, kernels: as in `server_config`.
+        address: "localhost" or "127.0.0.1" for a browser that finds no name below localhost; or "".
+
+    Raises:
+        BookIsOpenError: another process of this user serves it.
+        OSError: the port is taken.
     """
     on_end_signals(
         signal.default_int_handler
     )  # from here on, no key and no page with the link stays
     base = f"/{secrets.token_urlsafe(12)}/"
     book = folder.resolve()
-    with private_folder() as private, folder_beside(book, private) as opening:
+    name = address or random_name()
+    with (
+        book_opened(book) as tell_link,
+        private_folder() as private,
+        folder_beside(book, private) as opening,
+    ):
+        sockets = listen_on_loopback(port)
+        port = sockets[0].getsockname()[1]
         app = BookServer(
-            config=server_config(port, base, origin, idle, kernels),
+            config=server_config(name, port, base, origin, idle, kernels),
             root_dir=str(Path.cwd()),
             config_dir=private,
             data_dir=private,
             runtime_dir=private,
             browser_open_file=str(Path(opening, "open.html")),
         )
-        app.book, app.show = str(book), show
-        app.public = origin or f"http://{HOST}:{port}"
+        app.book, app.show, app.sockets = str(book), show, sockets
+        app.public = origin or f"http://{name}:{port}"
         app.initialize(argv=[], find_extensions=False)
+        tell_link(app.link)
         app.start()
