@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from tests.helpers.live_server import HOST, Server, run, serving
+from tests.helpers.waiting import WAIT_SECONDS
 
 FILES = 256  # that this server may open, so that few connections are many
-PATIENCE = 120  # seconds
 
 
 def few_files() -> None:
@@ -40,13 +40,13 @@ def server(tmp_path_factory: pytest.TempPathFactory, log: Path) -> Iterator[Serv
 
 
 def connect(server: Server) -> socket.socket:
-    return socket.create_connection((HOST, server.port), timeout=PATIENCE)
+    return socket.create_connection((HOST, server.port), timeout=WAIT_SECONDS)
 
 
 def test_silent_connections_keep_nobody_out(server: Server, log: Path) -> None:
     """More than the server may open files: it used to answer nobody and to write megabytes."""
     kernel = server.session()["kernel"]["id"]
-    page = http.client.HTTPConnection(HOST, server.port, timeout=PATIENCE)
+    page = http.client.HTTPConnection(HOST, server.port, timeout=WAIT_SECONDS)
     with ExitStack() as silent, closing(page), closing(server.socket(kernel)) as line:
         assert asked(page, server) == 200
         for _ in range(FILES + 64):
@@ -59,7 +59,9 @@ def test_silent_connections_keep_nobody_out(server: Server, log: Path) -> None:
 
 def asked(connection: http.client.HTTPConnection, server: Server) -> int:
     """The status of the book's first page, asked for on a connection that is kept."""
-    connection.request("GET", f"{server.base}book/", headers={"Cookie": server.cookie})
+    connection.request(
+        "GET", f"{server.base}book/", headers={"Host": server.host, "Cookie": server.cookie}
+    )
     answer = connection.getresponse()
     answer.read()
     return answer.status
@@ -79,8 +81,8 @@ def test_unfinished_headers_fill_no_memory(server: Server) -> None:
 
 def test_a_stranger_is_waited_for_a_short_time_and_the_reader_a_long_one(server: Server) -> None:
     """Seconds, where it was an hour: for the headers, for the body, for the next request."""
-    head = f"POST / HTTP/1.1\r\nHost: {HOST}:{server.port}\r\n"
-    page = http.client.HTTPConnection(HOST, server.port, timeout=PATIENCE)
+    head = f"POST / HTTP/1.1\r\nHost: {server.host}\r\n"
+    page = http.client.HTTPConnection(HOST, server.port, timeout=WAIT_SECONDS)
     with ExitStack() as open_, closing(page):
         assert asked(page, server) == 200
         own, lines = page.sock, []

@@ -12,7 +12,7 @@ from jupyter_server.services.kernels.kernelmanager import ServerKernelManager, u
 
 from qkv.live.managers import BookKernelManager, BoundedMessageBuffer
 from tests.helpers.live_server import Server, run, send, serving
-from tests.helpers.waiting import until
+from tests.helpers.waiting import WAIT_SECONDS, until
 
 REMAIN = {"opening-night", "opening-link"}
 DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); print('busy', flush=True)"
@@ -153,7 +153,7 @@ def test_a_start_removes_what_a_killed_server_left(tmp_path: Path) -> None:
 
     with serving(html) as killed:
         killed.process.kill()
-        killed.process.wait(60)
+        killed.process.wait(WAIT_SECONDS)
     left = opening()
     assert left
     with serving(html):

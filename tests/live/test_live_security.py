@@ -449,8 +449,8 @@ def test_says_that_it_is_live_and_is_not_remembered(server: Server) -> None:
 
 
 def test_serves_the_book_and_its_folders(server: Server) -> None:
-    assert server.ask("book/").text == INLINE
-    assert server.ask("book/index.html").text == INLINE
+    assert server.ask("book/").text == INLINE + SLIPPED_IN
+    assert server.ask("book/index.html").text == INLINE + SLIPPED_IN
     assert server.ask("book/chapters/").text == "<script>two()</script>"
     for path in ("book", "book/chapters", ""):
         answer = server.ask(path)
@@ -458,7 +458,7 @@ def test_serves_the_book_and_its_folders(server: Server) -> None:
         assert (answer.status // 100, answer.headers["Location"].rstrip("?")) == (3, to)
     head = server.ask("book/", "HEAD")
     assert (head.status, head.text) == (200, "")
-    assert int(head.headers["Content-Length"]) == len(INLINE)
+    assert int(head.headers["Content-Length"]) == len(INLINE + SLIPPED_IN)
     assert server.ask("book/none.html").status == 404
 
 
@@ -531,7 +531,7 @@ def test_what_a_browser_has_is_not_sent_again(server: Server, place: Path) -> No
 def test_no_part_of_a_file_is_sent_as_a_part_of_its_compressed_form(server: Server) -> None:
     answer, body = raw(server, "book/index.html", Accept_Encoding="gzip", Range="bytes=3-9")
     assert (answer.status, answer.headers["Accept-Ranges"]) == (200, "none")
-    assert gzip.decompress(body).decode() == INLINE
+    assert gzip.decompress(body).decode() == INLINE + SLIPPED_IN
 
 
 @pytest.mark.parametrize(
