@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dis
 import importlib
 import inspect
 import sys
@@ -10,7 +11,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from symtable import symtable
+from types import CodeType
 from typing import Any
 
 import nbformat
@@ -159,46 +160,18 @@ def cells_that_use(sources: Mapping[str, str], cells: Iterable[str]) -> set[str]
 
 def top_level_names(source: str) -> tuple[set[str], set[str]]:
     """The names that a cell binds, and those that it or its functions take from the notebook."""
-    table = symtable(source, "a cell", "exec")
-    waiting, bound, used = [table], set[str](), set[str]()
-    while waiting:
-        scope = waiting.pop()
-        waiting += scope.get_children()
-        for symbol in scope.get_symbols():
-            if scope is table and (symbol.is_assigned() or symbol.is_imported()):
-                bound.add(symbol.get_name())
-            if symbol.is_referenced() and (scope is table or symbol.is_global()):
-                used.add(symbol.get_name())
-    order = BindingOrder()
-    order.visit(ast.parse(source))
-    return bound, used - order.bound_first
+    bound, used = set[str](), set[str]()
+    top = compile(source, "a cell", "exec")
 
+    def read(code: CodeType) -> None:
+        """In the order of evaluation: what a name held before the cell bound it does not matter."""
+        for step in dis.get_instructions(code):
+            if isinstance(step.argval, CodeType):
+                read(step.argval)
+            elif step.opname == "STORE_NAME" and code is top:
+                bound.add(step.argval)
+            elif step.opname in ("LOAD_NAME", "LOAD_GLOBAL") and step.argval not in bound:
+                used.add(step.argval)
 
-class BindingOrder(ast.NodeVisitor):
-    """Which names a cell binds before it reads them: what stood in them does not matter."""
-
-    def __init__(self) -> None:
-        self.read, self.bound_first = set[str](), set[str]()
-
-    def visit_Name(self, node: ast.Name) -> None:
-        if isinstance(node.ctx, ast.Load):
-            self.read.add(node.id)
-        elif node.id not in self.read:
-            self.bound_first.add(node.id)
-
-    def visit_Assign(self, node: ast.Assign) -> None:
-        for part in (node.value, *node.targets):
-            self.visit(part)
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        self.read |= {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
-        self.visit(node.value)
-
-    def visit_For(self, node: ast.For) -> None:
-        for part in (node.iter, node.target, *node.body, *node.orelse):
-            self.visit(part)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        """What a function binds is its own."""
-        inside = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
-        self.read |= inside - self.bound_first
+    read(top)
+    return bound, used
