@@ -20,7 +20,9 @@ FLOORS = [
     {"plot", "counting", "onnx", "javascript"},
     {"trainer"},
     {"experiments"},
-    {"explore", "exercises", "live"},
+    {"explore", "exercises"},
+    {"notebooks"},
+    {"live"},
     {"commands"},
 ]
 BLIND = [{"numpy", "torch"}, {"explore", "exercises"}]

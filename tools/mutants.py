@@ -32,7 +32,7 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedC
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tools.run_notebooks import merge_streams
+from qkv.notebooks.stored_form import merge_streams
 
 ROOT = Path(__file__).resolve().parent.parent
 FAULTS = ROOT / "tools" / "mutants.toml"

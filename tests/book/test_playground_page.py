@@ -11,8 +11,8 @@ from ipywidgets import Widget
 
 from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME
 from qkv.explore.playground import playground
+from qkv.notebooks.stored_form import normal_form
 from tests.book.test_book import build, lay_out
-from tools.run_notebooks import normal_form
 
 ASKED = re.compile(
     r'(?:src|href)="\.\./_static/([\w/]*(?:explorers|playground|load_model)\.\w+)\?v='

@@ -13,12 +13,12 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from qkv.explore.framework.widget_state import EXPLORER_ID, STATE_MIME, VIEW_MIME
+from qkv.notebooks.stored_form import normal_form
 from tools.colab import setup_cell
 from tools.notebook_rules import RULES, Chapter, code, problems, teaching
 from tools.notebook_rules.length import core_length, further_length
 from tools.notebook_rules.load import load_chapter, load_rows, load_terms
 from tools.notebook_rules.prose import count_words
-from tools.run_notebooks import normal_form
 
 ROOT = Path(__file__).parents[2]
 REPOSITORY = "https://github.com/someone/some-book"

@@ -12,7 +12,7 @@ from ipywidgets import RadioButtons, SelectionSlider, Widget
 
 from qkv.explore import Bars, Heatmap, Lines, Table, explore
 from qkv.explore.framework.bundle import FILES, STATIC, es_module, plain_script
-from qkv.explore.framework.frames import Frames
+from qkv.explore.framework.frames import Frames, unpack
 from qkv.explore.framework.widget_state import (
     STATE_MIME,
     VIEW_MIME,
@@ -21,7 +21,7 @@ from qkv.explore.framework.widget_state import (
     normalize_notebook,
     state_of_widget,
 )
-from tests.helpers.explorers import CHAPTERS, explorers_in_chapter, function_of, points_of, unpack
+from tests.helpers.explorers import CHAPTERS, explorers_in_chapter, function_of, points_of
 
 TOKENS = ["a", "fluffy", "blue"]
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from qkv.explore import Arrow, Box, Diagram, Node, Scatter, Tree
-from qkv.explore.framework.frames import Frames
-from tests.helpers.explorers import unpack
+from qkv.explore.framework.frames import Frames, unpack
 
 PLANE = np.array([[0.5, -1.25], [2.0, 0.0], [-0.1, 3.0]])
 NAMES = ["cat", "dog", "mat"]

@@ -4,10 +4,7 @@ import base64
 import importlib
 import itertools
 import json
-import math
 from pathlib import Path
-
-import numpy as np
 
 from qkv.explore.framework.widget_state import EXPLORER_ID, STATE_MIME
 
@@ -58,25 +55,6 @@ def points_of(axes):
     names = [axis["name"] for axis in axes]
     for values in itertools.product(*(axis["values"] for axis in axes)):
         yield dict(zip(names, values, strict=True))
-
-
-def unpack(layout, data, point):
-    """{name: (spec, arrays)} of one grid point, read as the page reads it."""
-    panels = {}
-    for index, *offsets in layout["points"][point]:
-        spec = layout["specs"][index]
-        arrays = [
-            np.frombuffer(
-                data, dtype=f"<{entry['dtype']}", count=math.prod(entry["shape"]), offset=offset
-            ).reshape(entry["shape"])
-            for entry, offset in zip(spec.get("arrays", []), offsets, strict=True)
-        ]
-        names = spec.get("strings", [])
-        places = arrays[len(arrays) - len(names) :]
-        texts = [[layout["strings"][place] for place in list_] for list_ in places]
-        arrays = arrays[: len(arrays) - len(names)]
-        panels[spec["name"]] = ({**spec, **dict(zip(names, texts, strict=True))}, arrays)
-    return panels
 
 
 def run_choices():

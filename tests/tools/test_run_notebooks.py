@@ -8,8 +8,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from qkv.notebooks.stored_form import merge_streams, normal_form
 from tools import run_notebooks
-from tools.run_notebooks import NotebookError, find_chapters, merge_streams, normal_form
+from tools.run_notebooks import NotebookError, find_chapters
 
 PRINTS = """
 import sys
@@ -50,6 +51,25 @@ def test_second_run_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert run(monkeypatch, tmp_path, "toy", "--check") == 0
     assert run(monkeypatch, tmp_path, "toy") == 0
     assert path.read_bytes() == first
+
+
+def test_another_processor_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last digit is another; a number that reads differently is stored."""
+    path = write(
+        tmp_path, "01_toy.ipynb", "import os\nprint(0.1234567 + float(os.environ['SHIFT']))"
+    )
+    monkeypatch.setenv("SHIFT", "1.1e-9")
+    run(monkeypatch, tmp_path)
+    first = path.read_bytes()
+    assert b"0.1234567011" in first
+    monkeypatch.setenv("SHIFT", "1.2e-9")
+    assert run(monkeypatch, tmp_path, "--check") == 0
+    assert run(monkeypatch, tmp_path) == 0
+    assert path.read_bytes() == first
+    monkeypatch.setenv("SHIFT", "1.1e-6")
+    assert run(monkeypatch, tmp_path, "--check") == 1
+    assert run(monkeypatch, tmp_path) == 0
+    assert b"0.1234578" in path.read_bytes()
 
 
 def test_set_up_cell_comes_and_goes_with_the_address(

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from qkv.explore.framework.widget_state import cells_without_state
+from qkv.notebooks.stored_form import normal_form
 from tools.colab import has_expected_setup_cell
 from tools.notebook_rules.chapter import Chapter, plain_texts, tree
-from tools.run_notebooks import normal_form
 
 EXCUSES = re.compile(r"#\s*(NBVAL_|PYTEST_VALIDATE_)|^\s*[%!]|get_ipython\(", re.MULTILINE)
 LEFTOVER = re.compile(r"^\[?<(Axes|matplotlib)|^\[?Text\(|^Axes\(| at 0x[0-9a-f]+")

@@ -7,11 +7,13 @@ a slider changes are numbered, and only their numbers are an array of each grid 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qkv.explore.framework.panels import Diagram, Floats, Lines, Panel, Panels, Spec, Tree
 
@@ -126,6 +128,27 @@ class Frames:
         """The JSON that goes with `data`: specs, points, ranges, and strings if there are any."""
         layout = {"specs": self.specs, "points": self.points, "ranges": self.ranges}
         return layout | ({"strings": self.strings} if self.strings else {})
+
+
+def unpack(
+    layout: Mapping[str, Any], data: bytes, point: int
+) -> dict[str, tuple[Spec, list[NDArray[Any]]]]:
+    """{name: (spec, arrays)} of one grid point, read as the page reads it."""
+    panels = {}
+    for index, *offsets in layout["points"][point]:
+        spec = layout["specs"][index]
+        arrays = [
+            np.frombuffer(
+                data, dtype=f"<{entry['dtype']}", count=math.prod(entry["shape"]), offset=offset
+            ).reshape(entry["shape"])
+            for entry, offset in zip(spec.get("arrays", []), offsets, strict=True)
+        ]
+        names = spec.get("strings", [])
+        places = arrays[len(arrays) - len(names) :]
+        texts = [[layout["strings"][place] for place in list_] for list_ in places]
+        arrays = arrays[: len(arrays) - len(names)]
+        panels[spec["name"]] = ({**spec, **dict(zip(names, texts, strict=True))}, arrays)
+    return panels
 
 
 def same_panels(first: Mapping[str, object], second: Mapping[str, object]) -> bool:
