@@ -9,14 +9,18 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 import qkv.live
 from qkv.live.server_extension import CHECKOUT, book_folder
+from qkv.notebooks.stored_form import normal_form
 from tests.helpers.live_server import HOST, Server, free_port, run
 from tests.helpers.waiting import until
 
@@ -128,6 +132,37 @@ def test_a_large_notebook_is_saved_there(server: Server, root: Path) -> None:
     body = {"type": "notebook", "format": "json", "content": content}
     assert server.ask("api/contents/large.ipynb", "PUT", server.xsrf, body).status == 201
     assert (root / "large.ipynb").stat().st_size > 2**22
+
+
+def test_a_chapter_saved_there_keeps_its_stored_form(server: Server, root: Path) -> None:
+    """Also in a copy elsewhere; a notebook that Jupyter made is saved as it comes."""
+    stored = normal_form(toy("0.12345678"))
+    for name, before in (("chapter.ipynb", stored), ("own.ipynb", nbformat.writes(toy("1")))):
+        (root / name).write_text(before, "utf-8")
+        content = toy("0.12345679", {"execution": {"iopub.status.idle": "2026-01-01T00:00:00Z"}})
+        body = {"type": "notebook", "format": "json", "content": content}
+        assert server.ask(f"api/contents/{name}", "PUT", server.xsrf, body).status == 200
+    assert (root / "chapter.ipynb").read_text("utf-8") == stored
+    own = (root / "own.ipynb").read_text("utf-8")
+    assert all(text in own for text in ("0.12345679", "2026-01-01", "3.11.7"))
+
+
+def test_what_a_cell_wrote_to_stderr_is_saved_too(server: Server, root: Path) -> None:
+    (root / "warns.ipynb").write_text(normal_form(toy("1")), "utf-8")
+    body = {"type": "notebook", "format": "json", "content": toy("2", stderr="careful\n")}
+    assert server.ask("api/contents/warns.ipynb", "PUT", server.xsrf, body).status == 200
+    saved = (root / "warns.ipynb").read_text("utf-8")
+    assert "careful" in saved
+    assert "3.11.7" not in saved
+
+
+def toy(printed: str, metadata: Mapping[str, Any] | None = None, stderr: str = "") -> Any:
+    """A notebook as JupyterLab sends it: with the Python's version, and text in pieces."""
+    outputs = [new_output("stream", name="stdout", text=text) for text in ("loss ", printed)]
+    outputs += [new_output("stream", name="stderr", text=stderr)] if stderr else []
+    cell = new_code_cell("train()", id="toy-01", outputs=outputs, metadata=dict(metadata or {}))
+    language = {"name": "python", "version": "3.11.7"}
+    return new_notebook(cells=[cell], metadata={"language_info": language})
 
 
 def test_a_jupyter_without_the_book_is_unharmed(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import base64
 import copy
 import io
 import json
+import re
 
 import ipywidgets
 import matplotlib.pyplot as plt
@@ -145,6 +146,15 @@ def test_frames_that_differ_by_rounding_keep_their_form():
     fresh = notebook_of(lambda word: panels(word, NOISE))
     assert fresh != stored, "these frames do not differ"
     assert keep_equal_outputs(fresh, stored) == stored
+
+
+def test_whole_numbers_may_come_without_their_point():
+    """As JavaScript writes them, and JupyterLab saves them."""
+    stored = notebook_of(lambda word: {**panels(word), "ends": Bars([0.0, 1.0], ["p", "q"])})
+    fresh = notebook_of(lambda word: {**panels(word, NOISE), "ends": Bars([0.0, 1.0], ["p", "q"])})
+    saved = json.loads(re.sub(r"(?<=[ \[])(\d+)\.0(?=[,\]])", r"\1", json.dumps(fresh)))
+    assert "0.0, 1.0" in json.dumps(stored)
+    assert json.dumps(keep_equal_outputs(saved, stored)) == json.dumps(stored)
 
 
 @pytest.mark.parametrize("change", [{"loss": 0.251}, {"noise": 1.002}])

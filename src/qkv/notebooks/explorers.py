@@ -40,7 +40,7 @@ def same_frames(one: JSON, other: JSON, data: bytes, other_data: bytes) -> bool:
         count == len(other["points"])
         and one["ranges"].keys() == other["ranges"].keys()
         and all(
-            same_array(np.array(ends), np.array(other["ranges"][name]))
+            same_array(np.array(ends, float), np.array(other["ranges"][name], float))
             for name, ends in one["ranges"].items()
         )
         and all(

@@ -48,8 +48,10 @@ def same_values(first: Any, second: Any) -> bool:
         return len(first) == len(second) and all(map(same_values, first, second))
     if isinstance(first, str) and isinstance(second, str):
         return same_text(first, second)
-    if isinstance(first, float) and isinstance(second, float):
-        return math.isclose(first, second, rel_tol=RELATIVE)
+    if isinstance(first, float | int) and isinstance(second, float | int):
+        # JavaScript writes 1 for 1.0.
+        whole = isinstance(first, int) and isinstance(second, int)
+        return first == second if whole else math.isclose(first, second, rel_tol=RELATIVE)
     return bool(first == second)
 
 
