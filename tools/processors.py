@@ -1,0 +1,152 @@
+"""Run the chapters as on other processors: every library's kernels that this processor has.
+
+    python tools/processors.py                 each setting once, every chapter
+    python tools/processors.py masks           one chapter
+    python tools/processors.py --list          the settings, and what runs under each
+    python tools/processors.py --only Haswell  one setting
+    python tools/processors.py --product       all combinations, for the chapters that train
+    python tools/processors.py --another       one kernel unlike this processor's, for those (CI)
+
+Under each setting nbval runs every cell, its asserts too, and compares what it prints with what is
+stored. The table says which cells failed; the exit status is 1 if any did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tools.failures import failures
+from tools.kernels import Setting, another, probe, settings
+from tools.run_notebooks import CHAPTERS, NotebookError, find_chapters
+from tools.run_tests import ROOT
+from tools.run_tests import pytest as pytest_command
+from tools.training_cells import chapters_that_train
+
+NBVAL = ("--nbval", "--nbval-current-env", "-n", "2", "--dist", "loadscope")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a setting did to one chapter: the cells that failed, by their number."""
+
+    setting: Setting
+    chapter: str
+    failed: tuple[str, ...]
+
+
+def run(setting: Setting, chapters: Sequence[Path]) -> list[Result]:
+    """Run chapters under a setting, in a pytest of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        command = [sys.executable, *pytest_command(*NBVAL, f"--junitxml={report}")]
+        done = subprocess.run(
+            [*command, *map(str, chapters)],
+            cwd=ROOT,
+            env={**os.environ, **setting.environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        # 1: some cells failed. Anything else is no run at all, and no cell can be named.
+        if done.returncode not in (0, 1) or not report.exists():
+            return [Result(setting, path.stem, ("did not run",)) for path in chapters]
+        found = failures(report)
+        for failure in found:
+            print(f"{setting.name}, {failure.file}, {failure.test}:\n{failure.message}", flush=True)
+        return [
+            Result(setting, path.stem, tuple(f.test for f in found if path.name in f.file))
+            for path in chapters
+        ]
+
+
+def show(results: Sequence[Result], console: Console) -> int:
+    """The table, a chapter a row and a setting a column; the exit status."""
+    chosen = list(dict.fromkeys(result.setting for result in results))
+    table = Table("chapter", *(setting.name for setting in chosen))
+    cells = {(result.chapter, result.setting): result.failed for result in results}
+    for chapter in dict.fromkeys(result.chapter for result in results):
+        failed = [cells[chapter, setting] for setting in chosen]
+        table.add_row(chapter, *(", ".join(names) or "passed" for names in failed))
+    console.print(table)
+    wrong = sum(bool(result.failed) for result in results)
+    console.print(f"{len(results) - wrong} passed, {wrong} failed", highlight=False)
+    return int(wrong > 0)
+
+
+def product(every: Sequence[Setting]) -> list[Setting]:
+    """All combinations: of each library one setting, or its own choice."""
+    libraries = list(dict.fromkeys(setting.library for setting in every))
+    choices = [[s for s in every if s.library == library] for library in libraries]
+    joined = []
+    for picked in itertools.product(*choices):
+        environment = {key: text for s in picked for key, text in s.environment.items()}
+        name = " ".join(s.name for s in picked)
+        joined.append(Setting(name, "all", tuple(environment.items()), ""))
+    return joined
+
+
+def choose(every: Sequence[Setting], names: Sequence[str]) -> list[Setting]:
+    """The settings of these names; ValueError names those that this processor has."""
+    known = {setting.name: setting for setting in every}
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no setting {name!r} here; there are {', '.join(known)}")
+    return [known[name] for name in names]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="chapter", help="such as masks or 05_masks")
+    parser.add_argument("--list", action="store_true", help="say what runs under each setting")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--only", metavar="SETTING,SETTING", help="some of those that --list names")
+    which.add_argument("--product", action="store_true", help="all combinations")
+    which.add_argument("--another", action="store_true", help="one kernel unlike this processor's")
+    options = parser.parse_args()
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    every = settings()
+    try:
+        chapters = find_chapters(options.names, CHAPTERS)
+        if not options.names and (options.product or options.another):
+            chapters = chapters_that_train(CHAPTERS)
+        chosen = choose(every, options.only.split(",")) if options.only else every
+    except (NotebookError, ValueError) as error:
+        parser.error(str(error))
+    if options.product:
+        chosen = product(every)
+    if options.another:
+        chosen = [another(every)]
+    if options.list:
+        for setting in chosen:
+            console.print(f"{setting.name}: {probe(setting)}", highlight=False)
+        return 0
+    results: list[Result] = []
+    for setting in chosen:
+        if setting.shows not in (seen := probe(setting)):
+            console.print(f"{setting.name} has no effect here ({seen}): not run")
+            continue
+        found = run(setting, chapters)
+        wrong = sum(bool(result.failed) for result in found)
+        console.print(f"{setting.name}: {len(found) - wrong} passed, {wrong} failed ({seen})")
+        results += found
+    return show(results, console)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
