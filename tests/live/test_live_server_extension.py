@@ -147,6 +147,18 @@ def test_a_chapter_saved_there_keeps_its_stored_form(server: Server, root: Path)
     assert all(text in own for text in ("0.12345679", "2026-01-01", "3.11.7"))
 
 
+def test_a_save_in_the_middle_of_a_run_loses_no_stored_form(server: Server, root: Path) -> None:
+    """Jupyter saves by itself every two minutes; a cell that runs has no output then."""
+    stored = normal_form(toy("0.12345678"))
+    (root / "running.ipynb").write_text(stored, "utf-8")
+    running, done = toy("0.12345679"), toy("0.12345679")
+    running.cells[0].outputs = []
+    for content in (running, done):
+        body = {"type": "notebook", "format": "json", "content": content}
+        assert server.ask("api/contents/running.ipynb", "PUT", server.xsrf, body).status == 200
+    assert (root / "running.ipynb").read_text("utf-8") == stored
+
+
 def test_what_a_cell_wrote_to_stderr_is_saved_too(server: Server, root: Path) -> None:
     (root / "warns.ipynb").write_text(normal_form(toy("1")), "utf-8")
     body = {"type": "notebook", "format": "json", "content": toy("2", stderr="careful\n")}

@@ -11,6 +11,10 @@ from jupyter_server.utils import ApiPath, to_os_path
 
 from qkv.notebooks.metadata import has_stored_form
 
+# {file: the chapter before its first save here}. A save in the middle of a run, as Jupyter makes
+# every two minutes, writes cells without their outputs; the next one has them again.
+before_first_save: dict[Path, Any] = {}
+
 
 def keep_stored_form(model: Any, path: str, contents_manager: Any, **_: Any) -> None:
     """Before Jupyter writes a notebook: give it the stored form if its file has that.
@@ -32,4 +36,5 @@ def keep_stored_form(model: Any, path: str, contents_manager: Any, **_: Any) -> 
     from qkv.notebooks.widget_defaults import restore_defaults
 
     fresh = stored_form(restore_defaults(model["content"]), stderr=True)
-    model["content"] = keep_equal_outputs(fresh, stored)
+    first = before_first_save.setdefault(file, stored)
+    model["content"] = keep_equal_outputs(keep_equal_outputs(fresh, first), stored)
