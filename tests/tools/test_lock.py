@@ -55,6 +55,20 @@ def test_readers_pins_are_locked() -> None:
     assert {name: locked.get(name) for name in wanted} == {n: {v} for n, v in wanted.items()}
 
 
+def test_readers_have_what_the_commands_take() -> None:
+    """`make` sets up all that `qkv` has commands for; triton comes with PyTorch."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = [
+        Requirement(line) for name in extras.keys() - {"test", "triton"} for line in extras[name]
+    ]
+    locked = versions("requirements.lock")
+    for requirement in wanted:
+        if not NOT_LOCKED.fullmatch(requirement.name):
+            found = locked.get(canonicalize_name(requirement.name), set())
+            assert any(map(requirement.specifier.contains, found)), requirement
+
+
 def test_test_tools_are_locked() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = pins(project["optional-dependencies"]["test"])
