@@ -5,7 +5,8 @@ import json
 import os
 import re
 import sys
-from dataclasses import asdict
+from ast import literal_eval
+from dataclasses import asdict, replace
 from random import Random
 
 import numpy as np
@@ -154,6 +155,30 @@ def test_the_loop_in_the_readme_knows_each_kind_of_vocabulary(kind, tmp_path):
     assert len(texts) > 4
     assert run_readme(tmp_path / "onnx", texts) == translator.translate(texts)
     assert f"MAX_LEN = 1, 2, 3, {MAX_LEN}\n" in (tmp_path / "onnx" / "README.md").read_text("utf-8")
+
+
+def example(translator, folder):
+    """The text that the loop of its README begins with."""
+    export_onnx(translator, folder, overwrite=True)
+    (text,) = re.findall(r"^text = (.*)$", (folder / "README.md").read_text("utf-8"), re.M)
+    return literal_eval(text)
+
+
+@pytest.mark.parametrize("kind", ["words", "bpe", "characters"])
+def test_the_loop_in_the_readme_begins_with_a_text_of_the_models_own(kind, tmp_path):
+    stored = checkpoint(kind)
+    own = replace(stored, metadata={**stored.metadata, "example": "The dog slept."})
+    assert example(Translator.from_checkpoint(own), tmp_path / "onnx") == "The dog slept."
+
+
+@pytest.mark.parametrize("text", [None, 3, "", "The dog ☃.", "The dog " * 40, "\ud800"])
+def test_an_example_that_cannot_be_read_is_left_out(text, tmp_path):
+    stored = checkpoint("words")
+    folder = tmp_path / "onnx"
+    own = replace(stored, metadata={**stored.metadata, "example": text})
+    found = example(Translator.from_checkpoint(own), folder)
+    assert found == example(Translator.from_checkpoint(stored), folder)
+    assert found != text
 
 
 def test_the_same_model_gives_the_same_bytes_from_either_room(shipped, tmp_path):

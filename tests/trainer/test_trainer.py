@@ -263,6 +263,8 @@ def test_a_checkpoint_translates(data):
     list(own.steps())
     checkpoint = own.checkpoint()
     assert checkpoint.metadata["step"] == 2
+    assert checkpoint.metadata["example"] in {source for source, _ in data.validation_texts}
+    assert Translator.from_checkpoint(checkpoint).example == checkpoint.metadata["example"]
     assert Translator.from_checkpoint(checkpoint).translate(PAIRS[0][0]) is not None
 
 

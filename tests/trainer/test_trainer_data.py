@@ -54,6 +54,21 @@ def test_pairs_can_be_passed_as_they_are():
     assert TranslationData.from_pairs(PAIRS[:49], PAIRS[50:]).digest != data.digest
 
 
+@pytest.mark.parametrize(
+    ("sources", "found"),
+    [
+        (["a", "a b a b a b", "a b " * 9], "a b a b a b"),  # the one of about eight tokens
+        (["a b c", "b"], "b"),  # c was not in training
+        (["a" * 201, "a a"], "a a"),
+        (["c", "a c"], None),
+    ],
+)
+def test_the_example_is_short_and_of_known_tokens(sources, found):
+    training = [("a b", "x"), ("a" * 201, "x")]
+    pairs = [(source, "x") for source in sources]
+    assert TranslationData.from_pairs(training, pairs, DataConfig(words=True)).example == found
+
+
 def test_a_model_config_fits_the_data_and_is_small_where_nothing_is_said():
     one = TranslationData.from_pairs(PAIRS[:50], PAIRS[50:], DataConfig(words=True))
     config = one.model_config(d_model=24, n_kv_heads=2, positions="rotary")

@@ -95,7 +95,7 @@ def export_onnx(
     files["config.json"] = _config_file(translator, numbers)
     files["source.json"] = translator.source.to_bytes()
     files["target.json"] = translator.target.to_bytes()
-    text = readme(models, numbers, translator.source, translator.target, max_len)
+    text = readme(models, numbers, translator)
     files["README.md"] = text.encode()
     write_folder(Path(folder), files)
     return OnnxExport(Path(folder), numbers, models, differences)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from qkv.onnx.graph import DTYPES
 from qkv.text import SPECIAL_TOKENS, UNK, Tokenizer
+from qkv.translator import Translator
 
 if TYPE_CHECKING:
     from onnx import ModelProto, ValueInfoProto
 
 __all__ = ["axes", "readme"]
 
-EXAMPLE = "The cat sat on the mat"  # where the model knows the words; else some of its own
+EXAMPLE = "The cat sat on the mat"  # of a model that has no example, and knows the words
 WORDS, CHARACTERS, BPE = "words", "characters", "bpe"
 ENCODE = {
     WORDS: "ids = [source.index(word) if word in source else UNK for word in text.split()]",
@@ -40,25 +41,23 @@ DECODE = {
 def readme(
     models: Mapping[str, ModelProto],
     versions: Mapping[str, str],
-    source: Tokenizer,
-    target: Tokenizer,
-    max_len: int,
+    translator: Translator,
 ) -> str:
     """The text of README.md.
 
     Args:
         models: by the names of their files.
         versions: of what wrote them, by name.
-        source, target: the tokenizers.
-        max_len: the most tokens of a source or of a translation.
+        translator: that is exported.
     """
+    source, target = translator.source, translator.target
     template = (files("qkv.onnx") / "templates" / "README.md").read_text("utf-8")
     return Template(template).substitute(
         versions=", ".join(f"{name} {version}" for name, version in versions.items()),
         values="\n".join(_rows(models)),
-        text=repr(_example(source)),
+        text=repr(_example(translator)),
         packages="numpy onnxruntime tokenizers" if source.merges else "numpy onnxruntime",
-        max_len=max_len,
+        max_len=translator.max_len,
         encode=ENCODE[_kind(source)],
         decode=DECODE[_kind(target)],
     )
@@ -86,12 +85,19 @@ def _kind(tokenizer: Tokenizer) -> str:
     return WORDS if tokenizer.merges is None else BPE
 
 
-def _example(source: Tokenizer) -> str:
-    """A text that the model can read, in a few of its tokens where it does not know ours."""
-    try:
-        if UNK not in source.encode(EXAMPLE):
-            return EXAMPLE
-    except ValueError:  # a tokenizer that refuses what it does not know
-        pass
+def _example(translator: Translator) -> str:
+    """A text that the model can read; a few of its tokens where no better one is known."""
+    source = translator.source
+    for text in (translator.example, EXAMPLE):
+        if isinstance(text, str) and _can_read(translator, text):
+            return text
     first = len(SPECIAL_TOKENS)
     return source.decode(range(first, min(first + 3, len(source))))
+
+
+def _can_read(translator: Translator, text: str) -> bool:
+    try:
+        ids = translator.source.encode(text, eos=True)
+    except ValueError:  # a tokenizer that refuses what it does not know
+        return False
+    return UNK not in ids and 1 < len(ids) <= translator.max_len

@@ -6,20 +6,20 @@ import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from random import Random
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qkv.config import TransformerConfig
-from qkv.corpus import Pair, read_pairs, read_tsv, sentences, split_by_combination, split_random
-from qkv.text import PAD, Tokenizer, train_bpe, train_word_level
+from qkv.text import PAD, UNK, Tokenizer, train_bpe, train_word_level
 from qkv.trainer.config import DataConfig, ModelConfig
+from qkv.trainer.read_texts import Texts, read_texts
 
 __all__ = ["Ids", "TranslationData"]
 
-Texts = list[tuple[str, str]]
+EXAMPLE_TOKENS, EXAMPLE_CHARACTERS = 8, 200  # about the one, and at most the other
+
 Ids = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -80,7 +80,7 @@ class TranslationData:
         Raises:
             ValueError, OSError: as for `from_files`.
         """
-        return cls.from_pairs(*_read(config), config, vocabularies)
+        return cls.from_pairs(*read_texts(config), config, vocabularies)
 
     @classmethod
     def from_pairs(
@@ -131,6 +131,16 @@ class TranslationData:
         return np.array([(len(s), len(t) - 1) for s, t in self.training])
 
     @property
+    def example(self) -> str | None:
+        """A short source of the validation without unknown tokens; None where there is none."""
+        known = [
+            (abs(len(source) - EXAMPLE_TOKENS), text)
+            for (source, _), (text, _) in zip(self.validation, self.validation_texts, strict=True)
+            if UNK not in source and len(text) <= EXAMPLE_CHARACTERS
+        ]
+        return min(known)[1] if known else None
+
+    @property
     def default_epochs(self) -> float:
         """How often each pair is seen where nothing is said."""
         return 10.0 if self.config.source or self.config.tsv else 4.0
@@ -168,46 +178,6 @@ class TranslationData:
                 f"Trainer: the model's vocabularies must be those of the data, {known}, got "
                 f"{sizes}: make it with data.model_config()"
             )
-
-
-def _read(config: DataConfig) -> tuple[Texts, Texts]:
-    """Pairs for training and for validation."""
-    if config.source and config.target:
-        pairs = list(read_pairs(config.source, config.target))
-    elif config.tsv:
-        pairs = list(read_tsv(config.tsv, *config.columns))
-    else:
-        return _grammar(config)
-    if config.valid_source and config.valid_target:
-        return pairs, list(read_pairs(config.valid_source, config.valid_target))
-    count = min(config.valid_pairs, len(pairs) // 10)
-    if not count:
-        raise ValueError(
-            f"TranslationData: {len(pairs)} pair{'s are' if len(pairs) > 1 else ' is'} too few to "
-            "hold any back: name others with `valid_source` and `valid_target`"
-        )
-    order = Random(config.seed).sample(range(len(pairs)), len(pairs))
-    held_out = set(order[:count])
-    return (
-        [pair for n, pair in enumerate(pairs) if n not in held_out],
-        [pair for n, pair in enumerate(pairs) if n in held_out],
-    )
-
-
-def _grammar(config: DataConfig) -> tuple[Texts, Texts]:
-    """The grammar's pairs, and some of those that are held back; training sees none of the rest."""
-    split = split_random if config.split == "random" else split_by_combination
-    training, held_out = split(sentences(), config.validation_fraction, Random(config.seed))
-    if not held_out:
-        raise ValueError(
-            "TranslationData: `validation_fraction`: no pair is left to validate with: raise it"
-        )
-    chosen = Random(config.seed).sample(held_out, min(config.valid_pairs, len(held_out)))
-    return _as_texts(training), _as_texts(chosen)
-
-
-def _as_texts(pairs: Sequence[Pair]) -> Texts:
-    return [(" ".join(pair.source), " ".join(pair.target)) for pair in pairs]
 
 
 def _train_tokenizers(config: DataConfig, pairs: Texts) -> tuple[Tokenizer, Tokenizer]:

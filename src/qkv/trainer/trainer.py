@@ -176,11 +176,11 @@ class Trainer:
             scores: of it, to be kept with it.
             metadata: what else is kept; None given, where the training stands.
         """
-        metadata = metadata or self.state.metadata()
+        metadata = (metadata or self.state.metadata()) | {"configs": self.description.configs()}
         if scores is not None:
             metadata |= {"scores": scores.numbers(), "signature": scores.signature}
-        metadata |= {"max_len": self.data.config.max_len, "configs": self.description.configs()}
         data, parameters = self.data, state_dict(self.model)
+        metadata |= {"max_len": data.config.max_len, "example": data.example}
         return Checkpoint(self.model.config, parameters, data.source, data.target, metadata)
 
     def _fit(self, run: TrainingRun | None, emit: OnEvent) -> None:

@@ -30,16 +30,23 @@ class Translator:
         source, target: its tokenizers.
         max_len: the most tokens of a source or of a translation, <eos> among them; None is the
             model's `config.max_len`.
+        example: a source text, to show what the model reads; None where none is known.
     Raises:
         ValueError: the model is no Transformer, or takes no <pad>; a vocabulary is of another size
             than the model's; max_len is no count, or more than the positions that were learned.
     """
 
     def __init__(
-        self, model: Model, source: Tokenizer, target: Tokenizer, *, max_len: int | None = None
+        self,
+        model: Model,
+        source: Tokenizer,
+        target: Tokenizer,
+        *,
+        max_len: int | None = None,
+        example: str | None = None,
     ) -> None:
         self._room = find_room(model)
-        self.model, self.source, self.target = model, source, target
+        self.model, self.source, self.target, self.example = model, source, target, example
         config: TransformerConfig = model.config
         Checkpoint(config, {}, source, target)  # refuses vocabularies of another size
         if config.pad_id != PAD:
@@ -66,7 +73,7 @@ class Translator:
 
         Args:
             checkpoint: one that was loaded, or the path of its JSON file or folder. Where its
-                metadata name a max_len, longer texts are refused.
+                metadata name a max_len, longer texts are refused; their example is taken, too.
             room: "numpy" or "torch".
             device: for torch, such as "cuda"; None is the CPU.
         Raises:
@@ -76,8 +83,8 @@ class Translator:
         if not isinstance(checkpoint, Checkpoint):
             checkpoint = Checkpoint.load(checkpoint)
         model = build_model(checkpoint.config, checkpoint.parameters, room, device)
-        max_len = checkpoint.metadata.get("max_len")
-        return cls(model, checkpoint.source, checkpoint.target, max_len=max_len)
+        known = {name: checkpoint.metadata.get(name) for name in ("max_len", "example")}
+        return cls(model, checkpoint.source, checkpoint.target, **known)
 
     def count_tokens(self, text: str) -> int:
         """How many tokens a source text has, <eos> among them; `max_len` is the most."""
