@@ -69,6 +69,13 @@ def gz(path):
     return path
 
 
+def test_more_text_than_allowed(tmp_path, refused):
+    files = write_pairs(tmp_path / "text", PAIRS * 300)
+    said = refused(*files, "--max-text", 1)
+    assert re.search(r"a\.(de|en) holds more than 1 MiB of text, of which line [\d,]+ is", said)
+    assert said.endswith(": split it, or raise --max-text\n")
+
+
 def test_lines_longer_than_the_limit_are_no_silence(files, refused):
     assert "none of the 61 pairs for training is at most 3 tokens long" in refused(
         *files, "--words", "--max-len", 3
@@ -174,7 +181,8 @@ def test_text_may_move(tmp_path, run, files, refused, capsys):
     os.rename(tmp_path / "text", tmp_path / "moved")
     assert "No such file" in refused("--resume")
     moved = [option.replace("/text/", "/moved/") for option in files]
-    assert train.main([*SMALL, *SHORT, *moved, "--resume", "--out", str(run)]) == 0
+    more = ["--max-text", "300", "--resume", "--out", str(run)]
+    assert train.main([*SMALL, *SHORT, *moved, *more]) == 0
 
 
 @pytest.mark.parametrize("role", ["last.json", "run.json", "parameters", "optimizer", "source"])

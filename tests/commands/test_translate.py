@@ -587,6 +587,28 @@ def test_a_line_without_an_end_is_refused(run, tmp_path, monkeypatch):
     assert run() == (1, lines(TARGETS[1:2]), f"qkv translate: line 2 of standard input {words}")
 
 
+@pytest.mark.parametrize("arguments", [["{many}"], ["{text}", "--reference", "{many}"]])
+def test_more_text_than_allowed_is_refused(run, text, tmp_path, arguments):
+    many = tmp_path / "many.gz"
+    many.write_bytes(gzip.compress(b"\n" * 2**15))
+    names = {"text": text, "many": many}
+    status, out, err = run(*(part.format(**names) for part in arguments), "--max-text", 1)
+    assert (status, out) == (1, "")
+    words = f"{many} holds more than 1 MiB of text, of which line 16,385 is"
+    assert err == f"qkv translate: {words}: split it, or raise --max-text\n"
+    assert run(many, "--max-text", 2) == (0, "\n" * 2**15, "")
+
+
+def test_what_was_written_out_is_not_kept(saved, monkeypatch, capfdbinary):
+    translator, text = Translator.from_checkpoint(saved), lines(SOURCES * 3).encode()
+    for options, is_kept in (([], False), (["--out", "x"], True), (["--reference", "x"], True)):
+        given(monkeypatch, text)
+        parsed = translate.parse([str(saved), *options])
+        references = TARGETS * 3 if "--reference" in options else None
+        found = translate.translate(translator, parsed, references)
+        assert found == ((SOURCES * 3)[:20], TARGETS * 3 if is_kept else [])
+
+
 def test_control_characters_do_not_reach_the_terminal(text, tmp_path, capfd):
     """Neither from the words of a checkpoint, nor from what an error says of it."""
     checkpoint("words").save(tmp_path / "best.json")

@@ -1,5 +1,7 @@
 """Lines of text: whole however they arrive, and read in pieces only as large as they have to be."""
 
+import gzip
+import tracemalloc
 from types import SimpleNamespace
 
 import pytest
@@ -53,3 +55,25 @@ def test_a_file_is_read_up_to_the_line_that_is_wrong(tmp_path):
     assert next(lines) == "one"
     with pytest.raises(LineError, match=r"line 2 of .*a is not UTF-8: byte 0xff at position 3"):
         next(lines)
+
+
+@pytest.mark.parametrize(("line", "number"), [(b"\n", 2**14 + 1), (b"a" * 960 + b"\n", 2**10 + 1)])
+def test_more_text_than_allowed_is_refused_while_it_is_read(tmp_path, line, number):
+    """A .gz of 1.5 MB with 393 million lines took 7.6 GB."""
+    path = tmp_path / "many.gz"
+    path.write_bytes(gzip.compress(line * (2**24 // len(line))))
+    tracemalloc.start()
+    words = rf"many.gz holds more than 1 MiB of text, of which line {number:,} is: split it, or "
+    with pytest.raises(ValueError, match=words):
+        list(read_lines(path, max_text=1))
+    assert tracemalloc.get_traced_memory()[1] < 2**24
+    tracemalloc.stop()
+    path.write_bytes(gzip.compress(line * (number - 1)))
+    assert len(list(read_lines(path, max_text=1))) == number - 1
+
+
+def test_unless_more_is_asked_for_a_file_has_at_most_256_mib(tmp_path, monkeypatch):
+    monkeypatch.setattr("qkv.text.lines.LINE_BYTES", 2**27)
+    (tmp_path / "a").write_text("\n\n\n")
+    with pytest.raises(ValueError, match="more than 256 MiB of text, of which line 3 is"):
+        list(read_lines(tmp_path / "a"))

@@ -100,9 +100,10 @@ def test_a_new_field_leaves_older_runs_resumable(tmp_path, monkeypatch):
 
 
 def test_a_run_goes_on_as_it_began_but_for_machine_and_paths(tmp_path):
-    on = RUN.resumed({"device": "cpu", "tsv": str(tmp_path / "b.tsv"), "bf16": True})
+    given = {"tsv": str(tmp_path / "b.tsv"), "max_text": 9}
+    on = RUN.resumed({"device": "cpu", "bf16": True, **given})
     assert on.runtime == RuntimeConfig(device="cpu", threads=2, bf16=True)
-    assert on.data == DataConfig(tsv=tmp_path / "b.tsv")
+    assert on.data == DataConfig(tsv=tmp_path / "b.tsv", max_text=9)
     assert RUN.resumed({"threads": 1}).runtime.threads == 1
     assert RUN.resumed({"threads": None}).runtime.threads == 2
     assert RUN.resumed({"betas": [0.9, 0.98]}).training == RUN.training

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         report(os_error_message(error))
     except (ValueError, ImportError) as error:
-        report(str(error))
+        report(str(error).replace("`max_text`", "--max-text"))
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and "out of memory" not in str(error):
             raise
@@ -75,16 +75,18 @@ def run(options: argparse.Namespace) -> int:
     if options.max_new_tokens and options.max_new_tokens > translator.max_len:
         most = translator.max_len
         raise ValueError(f"--max-new-tokens must be at most {most}, which the model has")
-    references = list(read_lines(options.reference)) if options.reference else None
+    references = None
+    if options.reference:
+        references = list(read_lines(options.reference, options.max_text))
     if references == []:
         raise ValueError(f"{options.reference} is empty: no BLEU")
     score = bleu_scorer("--reference", "sacrebleu") if references is not None else None
 
-    sources, translations = translate(translator, options, references)
+    drawn, translations = translate(translator, options, references)
     if options.out is not None:
         atomic_write(options.out, as_bytes(translations))
     if options.attention is not None:
-        draw(translator, sources, options)
+        draw(translator, drawn, options)
     if references is not None and score is not None:
         check_same_number(len(translations), len(references), options)
         bleu, signature = score(translations, references)
@@ -116,37 +118,43 @@ def translate(
     """Translate a file, if all of its lines can be, or standard input as it comes.
 
     Returns:
-        The lines and their translations, which are written out unless they go to a file.
+        The first lines, for the page of attention maps; and the translations, where they are
+        wanted once more.
     """
     lines: list[str] = []
     blocks: Iterable[list[str]]
     if options.file == "-":
         blocks = stdin_blocks(translator, options)
     else:
-        lines += read_lines(options.file)
+        lines += read_lines(options.file, options.max_text)
         if references is not None:
             check_same_number(len(lines), len(references), options)
         check_words(lines, options.file, translator, list_words_hint(options.checkpoint))
         for number, line in enumerate(lines, 1):
             check_line(line, number, options.file, translator, options)
         blocks = (lines[start : start + BLOCK] for start in range(0, len(lines), BLOCK))
-    sources: list[str] = []
+    drawn: list[str] = []
     translations: list[str] = []
+    number, is_kept = 0, options.out is not None or references is not None
     blocks, copies = tee(blocks)
     max_new_tokens = options.max_new_tokens or translator.max_len
     remarks = Remarks(translator, options.checkpoint == SHIPPED, max_new_tokens)
     with progress_bar(len(lines)) as advance:
         own = {"progress": advance, "unfinished": remarks.add_cut, **search_options(options)}
         for block, translated in zip(copies, translator.stream(blocks, **own), strict=False):
-            sources += block
-            translations += translated
+            number += len(block)
+            drawn += block[: MAX_DRAWN - len(drawn)]
+            if is_kept:
+                translations += translated
             if options.out is None:
                 write_out(translated)
             remarks.add(block)
             if options.file == "-" and is_terminal():
                 report(*remarks.take())
     report(*remarks.take())
-    return sources, translations
+    if options.attention is not None and number > MAX_DRAWN:
+        report(f"{options.attention} shows the first {MAX_DRAWN} of {number} lines")
+    return drawn, translations
 
 
 def stdin_blocks(translator: Translator, options: argparse.Namespace) -> Iterator[list[str]]:
@@ -208,11 +216,9 @@ def check_same_number(lines: int, references: int, options: argparse.Namespace) 
 
 def draw(translator: Translator, sources: Sequence[str], options: argparse.Namespace) -> None:
     """Write the page of attention maps."""
-    if len(sources) > MAX_DRAWN:
-        report(f"{options.attention} shows the first {MAX_DRAWN} of {len(sources)} lines")
     maps = [
         translator.attention(line, **search_options(options), offset=n)
-        for n, line in enumerate(sources[:MAX_DRAWN])
+        for n, line in enumerate(sources)
         if line.strip()
     ]
     atomic_write(options.attention, attention_page(maps).encode())

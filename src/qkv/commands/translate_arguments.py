@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from qkv.commands.argument_types import ArgumentParser, number
+from qkv.text.lines import MAX_TEXT
 
 __all__ = ["SHIPPED", "parse", "search_options"]
 
@@ -96,6 +97,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--max-tokens", type=count, default=4096, help="of a batch, padding included; 4096"
+    )
+    parser.add_argument(
+        "--max-text",
+        type=count,
+        default=MAX_TEXT,
+        metavar="MIB",
+        help=f"the most text of FILE in MiB, unpacked; {MAX_TEXT}",
     )
     parser.add_argument(
         "--method", choices=tuple(METHOD_OPTIONS), default="greedy", help="greedy unless given"

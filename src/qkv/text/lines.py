@@ -9,9 +9,11 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, cast
 
-__all__ = ["MAX_LINE_BYTES", "LineError", "decode_line", "read_lines", "split_lines"]
+__all__ = ["MAX_LINE_BYTES", "MAX_TEXT", "LineError", "decode_line", "read_lines", "split_lines"]
 
 MAX_LINE_BYTES = 2**20  # of a sentence: to train on a line of 100 MB took 10 GB
+MAX_TEXT = 256  # MiB of a file: a .gz of 1.5 MB can hold 393 million lines
+LINE_BYTES = 64  # what a line takes in memory besides its text
 BUFFER_BYTES = 2**20  # asked for at once; a pipe or a terminal gives what it has
 
 
@@ -19,23 +21,31 @@ class LineError(ValueError):
     """A line that is not UTF-8, or too long."""
 
 
-def read_lines(path: str | Path) -> Iterator[str]:
+def read_lines(path: str | Path, max_text: int = MAX_TEXT) -> Iterator[str]:
     """The lines of a UTF-8 file, without their ends; a name in .gz is decompressed on the way.
 
+    Args:
+        max_text: the most of it in MiB, decompressed; each line counts 64 bytes more than it has.
     Yields:
         One line at a time. What is wrong with a line is said when that line is reached.
     Raises:
         LineError: a line is not UTF-8, or longer than 1 MiB.
-        ValueError: a .gz file is damaged.
+        ValueError: there is more than `max_text`, or a .gz file is damaged.
         OSError: it cannot be read.
     """
-    number, name = 0, str(path)
+    number, size, name = 0, 0, str(path)
     is_gzip = name.endswith(".gz")
     with cast(BinaryIO, gzip.open(path) if is_gzip else open(path, "rb")) as file:
         try:
             for block in split_lines(file):
                 for line in block:
                     number += 1
+                    size += len(line) + LINE_BYTES
+                    if size > max_text * 2**20:
+                        raise ValueError(
+                            f"{name} holds more than {max_text:,} MiB of text, of which line "
+                            f"{number:,} is: split it, or raise `max_text`"
+                        )
                     yield decode_line(line, number, name)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from qkv.shapes.choices import ACTIVATIONS, NORMS, PLACEMENTS, POSITIONS, TIES
+from qkv.text.lines import MAX_TEXT
 from qkv.trainer.fields import (
     ChangedFieldError,
     Choice,
@@ -42,6 +43,7 @@ class DataConfig:
         words: whole words instead of pieces, and all of them.
         separate_vocabularies: one for each language, instead of one for both.
         max_len: the longest sentence in tokens, its end among them; longer ones are left out.
+        max_text: the most text of a file in MiB, decompressed; all of it is held in memory.
         seed: draws which pairs are held back.
     Raises:
         ValueError: a field does not fit, or two do not go together.
@@ -60,6 +62,7 @@ class DataConfig:
     words: bool = False
     separate_vocabularies: bool = False
     max_len: Annotated[int, Interval(int, 2)] = 128
+    max_text: Count = MAX_TEXT
     seed: Seed = 0
 
     def __post_init__(self) -> None:

@@ -20,14 +20,15 @@ def read_texts(config: DataConfig) -> tuple[Texts, Texts]:
         ValueError: as `read_pairs` and `read_tsv`; or no pair is left for the validation.
         OSError: a file cannot be read.
     """
+    most = config.max_text
     if config.source and config.target:
-        pairs = list(read_pairs(config.source, config.target))
+        pairs = list(read_pairs(config.source, config.target, max_text=most))
     elif config.tsv:
-        pairs = list(read_tsv(config.tsv, *config.columns))
+        pairs = list(read_tsv(config.tsv, *config.columns, max_text=most))
     else:
         return _grammar(config)
     if config.valid_source and config.valid_target:
-        return pairs, list(read_pairs(config.valid_source, config.valid_target))
+        return pairs, list(read_pairs(config.valid_source, config.valid_target, max_text=most))
     count = min(config.valid_pairs, len(pairs) // 10)
     if not count:
         raise ValueError(

@@ -23,6 +23,7 @@ SECTIONS: dict[str, Any] = {
     "runtime": RuntimeConfig,
 }
 FREE = ("device", "threads")  # the machine may be another when a run goes on
+TEXT = (*PATHS, "max_text")  # and the text elsewhere; its digest says that it is the same
 
 # A run lacks the fields that are younger than itself. It gets the default of today, unless that was
 # another once: here stand such fields, "section.name", each with (version, default) pairs, oldest
@@ -87,7 +88,7 @@ class StoredRun:
         )
 
     def resumed(self, given: Mapping[str, Any]) -> Self:
-        """As it goes on: paths and machine as they are given now, all else as it began.
+        """As it goes on: its text, `max_text` and machine as given now, all else as it began.
 
         More steps or epochs than it had give it a later end.
 
@@ -100,13 +101,13 @@ class StoredRun:
             ChangedFieldError: one that has to stay is given another value.
         """
         free = {name: given[name] for name in FREE if given.get(name) is not None}
-        paths = {name: given[name] for name in PATHS if name in given}  # the text may have moved
+        text = {name: given[name] for name in TEXT if name in given}
         for section in SECTIONS:
-            check_unchanged(getattr(self, section), given, ignore=(*FREE, *PATHS, *LATER_END))
+            check_unchanged(getattr(self, section), given, ignore=(*FREE, *TEXT, *LATER_END))
         return replace(
             self,
             training=self.training.extended(*(given.get(name) for name in LATER_END)),
-            data=replace(self.data, **paths),
+            data=replace(self.data, **text),
             runtime=replace(self.runtime, **{"threads": self.machine["threads"], **free}),
         )
 

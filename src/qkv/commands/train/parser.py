@@ -36,6 +36,7 @@ TEXT = {
     "words": "whole words instead of pieces",
     "separate_vocabularies": "a vocabulary for each language, not one for both",
     "max_len": "the longest sentence in tokens, its end among them; longer ones are left out",
+    "max_text": "the most text of a file in MiB, unpacked",
 }
 MODEL = {
     "d_model": "width",
