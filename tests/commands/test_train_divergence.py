@@ -37,6 +37,19 @@ def test_it_ends_at_the_update_and_not_at_the_next_validation(tmp_path, capsys, 
     assert not (tmp_path / "run" / "last.json").exists()
 
 
+@pytest.mark.parametrize("own", ["--learning-rate", "--weight-decay"])
+def test_what_no_step_can_bear_is_told_at_the_validation(tmp_path, capsys, own):
+    """The first step is sound, and the validation comes before the second."""
+    text = write_pairs(tmp_path / "text")
+    more = ["--validate-every", "1", own, "1e308", "--out", str(tmp_path / "run")]
+    assert train.main([*SMALL, *SHORT, *text, *more]) == 1
+    words = r"qkv train: the loss of the validation is (nan|inf): begin another run with a lower "
+    assert re.fullmatch(
+        rf"{words}rate \(--learning-rate\) or a lower --weight-decay\n", capsys.readouterr().err
+    )
+    assert not (tmp_path / "run" / "last.json").exists()
+
+
 def test_processes_stop_together_and_one_of_them_says_why(tmp_path):
     text = write_pairs(tmp_path / "text")
     own = [*SMALL, *SHORT, *text, "--validate-every", "9", "--learning-rate", "1e30"]

@@ -96,6 +96,19 @@ def test_tokens_are_drawn_as_often_as_they_should(room, to, options, expected):
     close(sums.tolist(), LOG([0.1, 0.4, 0.2, 0.3])[drawn])  # the step's own, not the sharpened
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("room", "to"), ROOMS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("temperature", [1e-9, 1e-38, 1e-320])
+def test_the_lowest_temperatures_draw_the_likeliest(room, to, dtype, temperature):
+    """1e-320 is 0 in float32: it gave empty translations."""
+    scores = np.log(np.array([0.1, 0.4, 0.2, 0.3], dtype))
+    step = lambda prefixes: to(np.tile(scores, (len(prefixes), 1)))  # noqa: E731
+    options = {"eos_id": None, "max_new_tokens": 3, "rng": generator(room)}
+    tokens, _ = room.sample(step, to(np.zeros((9, 1), int)), temperature=temperature, **options)
+    assert tokens[:, 1:].tolist() == [[1, 1, 1]] * 9
+
+
 @pytest.mark.parametrize(("room", "to"), ROOMS)
 def test_a_seed_gives_the_same_tokens_with_a_cache_and_without(room, to):
     starts = to(np.arange(5)[:, None])

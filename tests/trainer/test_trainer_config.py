@@ -57,7 +57,8 @@ def test_a_configuration_is_frozen_and_every_field_has_a_default_and_words(confi
             -1,
             "whole number of at least 0 and below 18,446,744,073,709,551,616, got -1",
         ),
-        (RuntimeConfig, "threads", 0, "threads must be a whole number of at least 1, got 0"),
+        (RuntimeConfig, "threads", 0, "threads must be a whole number of at least 1 and below 4,"),
+        (RuntimeConfig, "threads", 10**9, "at least 1 and below 4,096, got 1000000000"),
         (RuntimeConfig, "bf16", "yes", "bf16 must be True or False, got 'yes'"),
     ],
 )

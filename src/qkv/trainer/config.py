@@ -232,7 +232,7 @@ class RuntimeConfig:
     """
 
     device: str = "auto"
-    threads: Count | None = None
+    threads: Annotated[int, Interval(int, 1, 2**12)] | None = None  # 10⁹ end the process
     bf16: bool = False
     compile: bool = False
 

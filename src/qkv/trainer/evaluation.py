@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from qkv.bleu import bleu_scorer
@@ -21,6 +23,7 @@ def evaluate(loss: TranslationLoss, data: TranslationData) -> Scores:
     """Loss without label smoothing, BLEU of greedy translations, and how many are exact.
 
     Raises:
+        ValueError: the loss is not finite.
         ImportError: sacrebleu is not installed.
     """
     device, training = next(loss.parameters()).device, loss.training
@@ -33,6 +36,11 @@ def evaluate(loss: TranslationLoss, data: TranslationData) -> Scores:
             total += float(loss(*batch))
             count += len(batch[3])
     loss.train(training)
+    if not math.isfinite(total):
+        raise ValueError(
+            f"Trainer: the loss of the validation is {total}: begin another run with a lower rate "
+            "(`learning_rate`) or a lower `weight_decay`"
+        )
     longest = max(length for _, length in lengths) + MARGIN
     translator = Translator(loss.model, data.source, data.target)
     longest = min(longest, translator.max_len)

@@ -59,8 +59,10 @@ def sample(
     columns = None if uniforms is None else iter(uniforms.T)
 
     def draw_token(scores: Floats, rows: Ints) -> Ints:
-        # less the highest, so that no temperature however low sends all to −∞
-        scores = (scores - scores.max(-1, keepdims=True)) / float(temperature)
+        # less the highest, so that no temperature however low sends all to −∞; below ε², where the
+        # highest alone is left, one could be 0 in the scores' own dtype
+        lowest = float(np.finfo(scores.dtype).eps) ** 2
+        scores = (scores - scores.max(-1, keepdims=True)) / max(float(temperature), lowest)
         scores = scores if top_k is None else keep_top_k(scores, top_k)
         scores = scores if top_p is None else keep_top_p(scores, top_p)
         cumulative = softmax(scores).cumsum(-1)  # (N, V)

@@ -60,8 +60,10 @@ def sample(
     columns = None if uniforms is None else iter(uniforms.T)
 
     def draw_token(scores: Tensor, rows: Tensor) -> Tensor:
-        # less the highest, so that no temperature however low sends all to −∞
-        scores = (scores - scores.amax(-1, keepdim=True)) / float(temperature)
+        # less the highest, so that no temperature however low sends all to −∞; below ε², where the
+        # highest alone is left, one could be 0 in the scores' own dtype
+        lowest = torch.finfo(scores.dtype).eps ** 2
+        scores = (scores - scores.amax(-1, keepdim=True)) / max(float(temperature), lowest)
         scores = scores if top_k is None else keep_top_k(scores, top_k)
         scores = scores if top_p is None else keep_top_p(scores, top_p)
         cumulative = softmax(scores).cumsum(-1)  # (N, V)
