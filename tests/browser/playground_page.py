@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ipywidgets import Widget
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
 from tests.browser.model_page import write_page
 
 explorers = importlib.import_module("explorers")
 KOREAN = "고양이가 매트 위에 앉았다"  # The cat sat on the mat
+STILL = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
+PHONE = {"viewport": {"width": 375, "height": 800}, "reduced_motion": "reduce", "has_touch": True}
 ICON = '<link rel="icon" href="data:,">'
 SCRIPTS = """<script src="explorers.js" async></script>
 <script src="model/load_model.js" defer></script><script src="playground.js" defer></script>
@@ -53,3 +58,49 @@ def write_playground(folder: Path, box: Widget) -> Path:
         "utf-8",
     )
     return page
+
+
+class Box:
+    """The playground on a page, as a reader meets it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.root = page.locator(".qkv-playground")
+        self.field = page.get_by_role("combobox")
+        self.options = page.get_by_role("option")
+        self.status = page.locator(".qkv-said [role=status]")
+        self.said = page.locator(".qkv-announcement")
+        self.own = page.locator(".qkv-own-model")
+
+    def translate(self, text: str) -> None:
+        self.field.fill(text)
+        self.field.press("Enter")
+
+    def wait_for(self, text: str) -> None:
+        self.page.wait_for_function(
+            "(text) => document.querySelector('.qkv-playground').textContent.includes(text)",
+            arg=text,
+        )
+
+
+@contextmanager
+def playgrounds(browser: Browser, folder: Path) -> Iterator[Callable[..., Box]]:
+    """Opens the page of a folder; nothing may go wrong on it unseen."""
+    contexts, problems = [], []
+
+    def open_page(prepare: Callable[[Any], None] = lambda page: None, **options: Any) -> Box:
+        context = browser.new_context(**STILL | options)
+        contexts.append(context)
+        page: Any = context.new_page()
+        page.asked = []
+        page.on("request", lambda request: page.asked.append(request.url.rpartition("/")[2]))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        prepare(page)
+        page.goto((folder / "page.html").as_uri())
+        page.wait_for_selector(".qkv-playground")
+        return Box(page)
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert problems == []

@@ -6,10 +6,10 @@
   return asked.map(({ text, settings, moves = [] }) => {
     const ids = translator.encode(text);
     let now = { ...DEFAULTS, ...settings };
-    let outcomes = [...answer(qkvEngine, translator, ids, now)];
+    let outcomes = [...answer(qkvEngine, translator, ids, now)].filter(Boolean);
     for (const [name, value] of moves) {
       now = withControl(now, name, value, outcomes.at(-1), translator);
-      outcomes = [...answer(qkvEngine, translator, ids, now)];
+      outcomes = [...answer(qkvEngine, translator, ids, now)].filter(Boolean);
     }
     const last = outcomes.at(-1);
     const panels = panelsOf(last, now, translator, labels).map(plain);

@@ -107,6 +107,7 @@ def test_unknown_words_are_named_in_the_words_of_python(page):
     texts += ["the wide strete is dangrous", "hospitl hapy qqqq"]
     texts += ["wug blick dax fep toma", "wug zorp wug quux dax fep toma", "넷 셋 둘 하나 영"]
     texts += ["I'm sad", "she DOESN’T sleep", "it won't, couldn't", "The cat, the “mat”", "我爱你"]
+    texts += ["a cat and an elephant", "The its And cats", "this glass", "constructor ands"]
     texts += ["أنا أحب", "The cat 😀", "ﬁsh sat naïve café", "😀" * 31, "x" + "😀" * 40, "q" * 30]
     texts += ["The\u200bcat sat\ufeff", "__proto__ constructor", "<eos> the <pad>", "The\0lion"]
     for text, found in zip(texts, refusals(page, texts), strict=True):
@@ -120,13 +121,14 @@ def test_unknown_words_are_named_in_the_words_of_python(page):
     ]
 
 
-def test_case_and_a_stop_are_passed_over_as_in_python(page):
+def test_case_stops_articles_and_plurals_are_forgiven_as_in_python(page):
     texts = ["the CAT sat on the mat.", "i was tired!", "We  bought\nthe hat ?!"]
     texts += [
         "Ｔｈｅ ｃａｔ ｓａｔ。．",
         "the\u200b c\u00adat sat\ufeff…",
         "the\u3000cat ate the ﬁsh",
     ]
+    texts += ["A cat ate an apple", "CATS sat on mats", "the boxes", "Libraries", "An cats"]
     expected = [pretrained().source.encode(text, eos=True).tolist() for text in texts]
     assert refusals(page, texts) == expected
 

@@ -12,12 +12,17 @@ from qkv.translator import Translator
 from qkv.translator.head_changes import without_positions
 from tests.browser.axe import violations
 from tests.browser.computing import computing
-from tests.browser.playground_page import KOREAN, write_playground
+from tests.browser.playground_page import (
+    KOREAN,
+    PHONE,
+    STILL,
+    Box,
+    playgrounds,
+    write_playground,
+)
 from tests.helpers.translators import checkpoint
 
 START = "The cat sat on the mat"
-STILL = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
-PHONE = {"viewport": {"width": 375, "height": 800}, "reduced_motion": "reduce", "has_touch": True}
 
 
 @pytest.fixture(scope="module")
@@ -27,50 +32,10 @@ def folder(tmp_path_factory):
     return folder
 
 
-class Box:
-    """The playground on a page, as a reader meets it."""
-
-    def __init__(self, page):
-        self.page = page
-        self.root = page.locator(".qkv-playground")
-        self.field = page.get_by_role("combobox")
-        self.options = page.get_by_role("option")
-        self.status = page.locator(".qkv-said [role=status]")
-        self.said = page.locator(".qkv-announcement")
-        self.own = page.locator(".qkv-own-model")
-
-    def translate(self, text):
-        self.field.fill(text)
-        self.field.press("Enter")
-
-    def wait_for(self, text):
-        self.page.wait_for_function(
-            "(text) => document.querySelector('.qkv-playground').textContent.includes(text)",
-            arg=text,
-        )
-
-
 @pytest.fixture
 def opened(browser, folder):
-    """Opens the page; nothing may go wrong on it unseen."""
-    contexts, problems = [], []
-
-    def open_page(prepare=lambda page: None, **options):
-        context = browser.new_context(**STILL | options)
-        contexts.append(context)
-        page = context.new_page()
-        page.asked = []
-        page.on("request", lambda request: page.asked.append(request.url.rpartition("/")[2]))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        prepare(page)
-        page.goto((folder / "page.html").as_uri())
-        page.wait_for_selector(".qkv-playground")
-        return Box(page)
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert problems == []
+    with playgrounds(browser, folder) as open_page:
+        yield open_page
 
 
 def large(page):

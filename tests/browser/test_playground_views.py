@@ -471,7 +471,12 @@ FAULTS = [
     ("beam", "beam_view", "candidates.slice(0, beamSize)", "candidates"),
     ("sampling", "search_view", "logProbs[b] - logProbs[a]", "logProbs[a] - logProbs[b]"),
     ("sampling", "answer", "topK: topK || undefined, ", ""),
-    ("heads", "answer", "translator.startDecoding(ids, mended)", "translator.startDecoding(ids)"),
+    (
+        "heads",
+        "answer",
+        "translator.startDecodingInSteps(ids, mended)",
+        "translator.startDecodingInSteps(ids)",
+    ),
     ("heads", "settings", "!positions.encoder || !positions.decoder ||", "false &&"),
     ("cache", "cache_view", "(d_k + d_v)", "d_k"),
     ("cache", "cache_view", "t > at - first ||", ""),

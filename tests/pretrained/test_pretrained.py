@@ -315,10 +315,10 @@ def test_a_pronoun_keeps_its_capital():
 
 
 def test_unknown_words_are_named():
-    words = r"got 'dragn', 'mats' \(near 'mat'\) in 'The dragn sat on the mats'"
+    words = r"got 'dragn', 'matt' \(near 'mat'\) in 'The dragn sat on the matt'"
     for call in (pretrained().translate, pretrained().attention):
         with pytest.raises(ValueError, match=rf"one of the \d+ that the model knows, {words}"):
-            call("The dragn sat on the mats")
+            call("The dragn sat on the matt")
     with pytest.raises(ValueError, match="got '용이'"):
         pretrained().attention(MAT, "용이 매트 위에 앉았다")
     with pytest.raises(ValueError, match="got '<unk>'"):
@@ -372,13 +372,49 @@ def test_a_short_form_is_spelt_out_in_known_words(word, named):
 @pytest.mark.parametrize(
     ("word", "near"),
     [
-        ("mats", "mat"), ("kat", "sat"), ("walsk", "walk"), ("librery", "library"),
-        ("asdf", None), ("lion", None), ("elephant", None), ("an", None), ("and", None),
+        ("matt", "mat"), ("kat", "sat"), ("walsk", "walk"), ("librery", "library"),
+        ("asdf", None), ("lion", None), ("elephant", None), ("an", None),
     ],
 )  # fmt: skip
 def test_a_word_is_near_if_at_most_a_third_of_its_letters_differ(word, near):
     named = pretrained().source.name_with_closest(word)
     assert named == (repr(word) if near is None else f"{word!r} (near {near!r})")
+
+
+@pytest.mark.parametrize(
+    ("typed", "read", "instead"),
+    [
+        ("A cat sat on a mat.", MAT, [("A", "The"), ("a", "the")]),
+        ("An apple, ", "The apple", None),
+        ("The CATS sat on the mats", MAT, [("CATS", "cat"), ("mats", "mat")]),
+        ("the boxes", "The box", [("boxes", "box")]),
+        ("The libraries", "The library", [("libraries", "library")]),
+        ("the cat sat", "The cat sat", []),
+    ],
+)
+def test_articles_and_plurals_are_read_as_what_is_known(typed, read, instead):
+    source = pretrained().source
+    if instead is None:
+        with pytest.raises(UnknownWordsError, match="'apple,'"):
+            source.encode(typed)
+        return
+    assert source.encode(typed).tolist() == source.encode(read).tolist()
+    assert source.read_instead(typed) == instead
+
+
+@pytest.mark.parametrize("word", ["its", "this", "as", "glass", "and"])
+def test_what_only_ends_like_a_plural_is_none(word):
+    assert pretrained().source.unknown_words(f"The {word}") == [word]
+
+
+def test_what_is_read_in_place_of_words_is_said(tmp_path, capfd):
+    path = tmp_path / "in.txt"
+    path.write_text(f"{MAT}\nA cat sat on the mats\n", "utf-8")
+    assert translate.main(["pretrained", str(path), "--room", "numpy"]) == 0
+    out, err = capfd.readouterr()
+    assert len(set(out.splitlines())) == 1
+    said = "line 2 ('The' for 'A', 'mat' for 'mats'): read in place of words that the model"
+    assert f"qkv translate: {said} does not know\n" in err
 
 
 def test_all_unknown_words_of_a_file_are_named_each_in_its_first_line(tmp_path, capfd):
@@ -393,10 +429,10 @@ def test_all_unknown_words_of_a_file_are_named_each_in_its_first_line(tmp_path, 
         assert out == ""
         return err.splitlines()
 
-    said = refused(MAT, "The lion slept", "The mats and the Lion", "The zorp sat on the lion")
+    said = refused(MAT, "The lion slept", "The matt and the Lion", "The zorp sat on the lion")
     assert said == [
-        head, "  line 2: 'lion'", "  line 3: 'mats' (near 'mat')",
-        "  line 3: 'and'", "  line 3: 'Lion'", "  line 4: 'zorp'", how,
+        head, "  line 2: 'lion'", "  line 3: 'matt' (near 'mat')",
+        "  line 3: 'and' (write two sentences)", "  line 3: 'Lion'", "  line 4: 'zorp'", how,
     ]  # fmt: skip
     words = [chr(97 + n) * 7 for n in range(25)]
     said = refused(*words)

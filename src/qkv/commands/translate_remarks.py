@@ -84,6 +84,7 @@ class Remarks:
         self.source, self.is_shipped = translator.source, is_shipped
         self.max_new_tokens = max_new_tokens
         self.number = 0  # of the latest line
+        self.read: dict[int, str] = {}  # number of a line, and what was read in place of its words
         self.strange: dict[int, str] = {}  # number of a line, and how much of it is unknown
         self.cut: list[int] = []
 
@@ -96,6 +97,11 @@ class Remarks:
         for line in lines:
             self.number += 1
             words = line.split()
+            if isinstance(self.source, LenientTokenizer):
+                pairs = self.source.read_instead(line)
+                if pairs:
+                    read = ", ".join(f"{token!r} for {word!r}" for word, token in pairs)
+                    self.read[self.number] = f" ({read})"
             if self.is_shipped:
                 ids = self.source.encode(line)
                 if len(ids) and tuple(self.source.tokens[n] for n in ids) not in _known_sentences():
@@ -105,6 +111,9 @@ class Remarks:
 
     def take(self) -> Iterator[str]:
         """The sentences to say about what was noted since the last time."""
+        if self.read:
+            which, _ = _name_lines(self.read, self.read.__getitem__)
+            yield f"{which}: read in place of words that the model does not know"
         if self.strange:
             which, plural = _name_lines(self.strange, self.strange.__getitem__)
             if self.is_shipped:
@@ -117,7 +126,7 @@ class Remarks:
             which, _ = _name_lines(self.cut)
             tokens = counted(self.max_new_tokens, "token")
             yield f"{which}: the translation is cut, for it has no end after {tokens}"
-        self.strange, self.cut = {}, []
+        self.read, self.strange, self.cut = {}, {}, []
 
 
 def _name_lines(

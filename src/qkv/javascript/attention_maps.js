@@ -1,3 +1,4 @@
+import { checkFinite } from "./finite_numbers.js";
 import { multiHeadAttention } from "./multi_head.js";
 
 // Attention maps: the weights of every attention in one call of a model, by dotted name.
@@ -11,6 +12,7 @@ import { multiHeadAttention } from "./multi_head.js";
  * @param {Run} run
  * @param {object} [options] start, causal: as `multiHeadAttention` takes them
  * @returns {Matrix} (T, d_model)
+ * @throws {InputError} the weights overflow
  *
  * @typedef {object} Run what all layers of one call share
  * @property {object} config the model's
@@ -21,6 +23,7 @@ import { multiHeadAttention } from "./multi_head.js";
 export function attend(name, x, answers, parameters, run, options = {}) {
   const own = { n_heads: run.config.n_heads, switchedOff: run.switchedOff[name], ...options };
   const { out, weights } = multiHeadAttention(x, answers, parameters, own);
+  weights.forEach(checkFinite);
   run.attentionMaps[name] = weights;
   return out;
 }

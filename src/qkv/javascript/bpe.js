@@ -1,3 +1,5 @@
+import { MinHeap } from "./min_heap.js";
+
 // Byte-pair encoding: a word's characters, joined pair by pair in the order that training found.
 
 const WORD_START = "▁";
@@ -17,14 +19,27 @@ export class BytePairEncoder {
     return words.flatMap((word) => word.match(PIECE)).flatMap((piece) => this.merge([...piece]));
   }
 
-  /** Join the pair that training found first, wherever it stands, until no pair is known. */
+  /** Join the pair that training found first, of equals the leftmost, until no pair is known. */
   merge(pieces) {
-    for (;;) {
-      const ranks = pieces.slice(1).map((piece, n) => this.ranks.get(`${pieces[n]} ${piece}`) ?? Infinity);
-      const first = ranks.reduce((a, b) => Math.min(a, b), Infinity);
-      if (first === Infinity) return pieces;
-      const place = ranks.indexOf(first);
-      pieces.splice(place, 2, pieces[place] + pieces[place + 1]);
+    const [before, after] = [-1, 1].map((step) => pieces.map((_, n) => n + step)); // of what is left
+    const pairs = new MinHeap((a, b) => a.rank - b.rank || a.place - b.place);
+    const pairAt = (place) => after[place] < pieces.length && `${pieces[place]} ${pieces[after[place]]}`;
+    const offer = (place) => {
+      const pair = pairAt(place);
+      if (this.ranks.has(pair)) pairs.push({ rank: this.ranks.get(pair), place, pair });
+    };
+    for (const place of pieces.keys()) offer(place);
+    while (pairs.size) {
+      const { place, pair } = pairs.pop();
+      if (pieces[place] === undefined || pairAt(place) !== pair) continue; // one of the two was joined since
+      const next = after[place];
+      pieces[place] += pieces[next];
+      pieces[next] = undefined;
+      after[place] = after[next];
+      before[after[next]] = place;
+      offer(place);
+      if (before[place] >= 0) offer(before[place]);
     }
+    return pieces.filter((piece) => piece !== undefined);
   }
 }

@@ -1,5 +1,6 @@
 import { decoder, decoderCaches } from "./decoder.js";
 import { tiedOutput } from "./embedding.js";
+import { checkFinite } from "./finite_numbers.js";
 import { linear } from "./linear.js";
 
 // Decoding state: the caches of a growing text, so that only new tokens are computed.
@@ -31,15 +32,19 @@ export class DecodingState {
    * @param {Object<string, Matrix[]>} [attentionMaps] filled by name: (T, length) of each head in
    *   self-attention, (T, S) in cross-attention
    * @returns {Matrix} (T, V)
+   * @throws {InputError} the logits overflow
    */
   extend(ids, attentionMaps = {}) {
     const { config, parameters, targetTable } = this.model;
     const run = { ...this.run, attentionMaps };
     const x = this.model.inputs(ids, this.length, targetTable, parameters.target_inputs, run); // (T, d_model)
     const hidden = decoder(x, this.caches, parameters.decoder, run); // (T, d_model)
-    return config.tie === "none"
-      ? linear(hidden, parameters.output)
-      : tiedOutput(hidden, targetTable, parameters.output?.bias); // (T, V)
+    const logits =
+      config.tie === "none"
+        ? linear(hidden, parameters.output)
+        : tiedOutput(hidden, targetTable, parameters.output?.bias); // (T, V)
+    checkFinite(logits);
+    return logits;
   }
 
   /** A state that goes on by itself; what both have read is shared. */

@@ -7,11 +7,13 @@ import { normalize } from "./norms.js";
  * @param {Matrix} x (S, d_model)
  * @param {{layers: object, norm?: object}} parameters a final norm stands in pre-norm models
  * @param {Run} run
+ * @yields after each layer
  * @returns {Matrix} (S, d_model)
  */
-export function encoder(x, { layers, norm }, run) {
-  Object.values(layers).forEach((layer, n) => {
+export function* encoder(x, { layers, norm }, run) {
+  for (const [n, layer] of Object.values(layers).entries()) {
     x = encoderLayer(x, layer, `encoder.layers.${n}`, run);
-  });
+    yield;
+  }
   return norm ? normalize(x, norm, run.config) : x;
 }

@@ -12,7 +12,7 @@ export const shortenJson = (value) => shorten(String(JSON.stringify(value)));
 export class InputError extends Error {
   /**
    * @param {string} message a sentence for who typed or chose
-   * @param {"empty" | "long" | "unknown" | "file"} kind what is wrong
+   * @param {"empty" | "long" | "unknown" | "file" | "numbers"} kind what is wrong
    * @param {object} details `words` of kind "unknown": [{word, near}], near a known word or undefined
    */
   constructor(message, kind, details = {}) {

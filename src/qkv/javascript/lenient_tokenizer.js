@@ -4,9 +4,14 @@ import { normalizeLetters } from "./normalization.js";
 import { spellOut } from "./short_forms.js";
 import { Tokenizer } from "./tokenizer.js";
 
-// A word-level tokenizer that forgives case and a full stop, and names unknown words.
+// A word-level tokenizer that forgives case, a full stop, articles and plurals, and names unknown words.
 
 const SENTENCE_ENDS = ".!?。 ";
+// Korean has no articles and needs no plural, so that a translation stays the same.
+const ARTICLES = ["a", "an"]; // read as "the"
+const PLURALS = [["s", ""], ["es", ""], ["ies", "y"]];
+const SHORTEST_NOUN = 3; // characters: "its" is no plural
+const ADVICE = new Map([["and", "write two sentences"]]);
 const MOST_NAMED = 4; // unknown words; the others are counted
 const LONGEST_WORD = 30; // characters that a message shows, and up to which a near word is looked for
 
@@ -33,19 +38,22 @@ export class LenientTokenizer extends Tokenizer {
    * @throws {InputError} it holds a word that is not in the vocabulary; `words` has those that it names
    */
   encode(text) {
-    const unknown = [...new Set(this.split(text).filter((word) => !this.ids.has(word)))];
-    if (!unknown.length) return super.encode(text);
+    const words = this.split(text);
+    const ids = words.map((word, n) => this.ids.get(this.readAs(word, n === 0)));
+    const unknown = [...new Set(words.filter((_, n) => ids[n] === undefined))];
+    if (!unknown.length) return ids;
     const named = unknown.slice(0, MOST_NAMED);
-    const words = named.map((word) => ({ word: shorten(word, LONGEST_WORD), near: this.near(word) }));
-    const nearest = (near) => (near ? ` (near ${quote(near)})` : "");
+    const nearby = named.map((word) => ({ word: shorten(word, LONGEST_WORD), near: this.near(word) }));
+    const advice = (word) => ADVICE.get(word.toLowerCase());
+    const nearest = (word, near) => (near ? ` (near ${quote(near)})` : advice(word) ? ` (${advice(word)})` : "");
     const more = unknown.length > MOST_NAMED ? ` and ${unknown.length - MOST_NAMED} more` : "";
-    const list = words.map(({ word, near }) => quote(word) + nearest(near)).join(", ") + more;
+    const list = nearby.map(({ word, near }) => quote(word) + nearest(word, near)).join(", ") + more;
     const known = letters(this.ids.keys());
     const foreign = ![...letters(unknown)].some((letter) => known.has(letter));
     const message = foreign
       ? `This model reads ${this.language}, and not ${list}.`
       : `The model does not know ${list}.`;
-    throw new InputError(message, "unknown", { words });
+    throw new InputError(message, "unknown", { words: nearby });
   }
 
   /** The token that differs from a word in case alone; capitalized, if need be, at the start. */
@@ -54,6 +62,21 @@ export class LenientTokenizer extends Tokenizer {
     const capitalized = lower.slice(0, 1).toUpperCase() + lower.slice(1);
     const order = isFirst ? [capitalized, lower] : [lower, capitalized];
     return order.find((token) => this.ids.has(token));
+  }
+
+  /** The token that a word is read as: "the" for "a" and "an", a noun for its plural; else itself. */
+  readAs(word, isFirst) {
+    if (this.ids.has(word)) return word;
+    const lower = word.toLowerCase();
+    const stems = PLURALS.filter(([end]) => lower.endsWith(end)).map(([end, singular]) => lower.slice(0, -end.length) + singular);
+    const candidates = ARTICLES.includes(lower) ? ["the"] : stems.filter((stem) => stem.length >= SHORTEST_NOUN);
+    return candidates.map((other) => this.matchCase(other, isFirst)).find(Boolean) ?? word;
+  }
+
+  /** The words of a text in place of which others are read, each once: [{word, read}]. */
+  readInstead(text) {
+    const pairs = this.split(text).map((word, n) => [word, this.readAs(word, n === 0)]);
+    return [...new Map(pairs.filter(([word, read]) => read !== word))].map(([word, read]) => ({ word, read }));
   }
 
   /** The known words for an unknown one: "do not" for "don't", else the one that is spelt most like it. */

@@ -35,7 +35,7 @@ function allWords(tokenizer, isFirst) {
 
 /** The words that go on after some in the grammar, undefined where that knows nothing of them. */
 function namesAfter(words, tokenizer, sentences) {
-  const ids = words.map((word) => tokenizer.ids.get(word));
+  const ids = words.map((word, n) => tokenizer.ids.get(tokenizer.readAs(word, n === 0)));
   const next = sentences?.continuations(ids).map((id) => tokenizer.tokens[id]);
   return next?.length || sentences?.accepts(ids) ? next : undefined;
 }

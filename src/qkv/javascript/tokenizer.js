@@ -44,6 +44,16 @@ export class Tokenizer {
     return word;
   }
 
+  /** The token that a word is read as; here none but itself. */
+  readAs(word) {
+    return word;
+  }
+
+  /** Words of a text in place of which others are read; here none. */
+  readInstead() {
+    return [];
+  }
+
   /** The tokens of a text, normalized first. */
   split(text) {
     if (this.characters) return [...normalizeCharacters(text)];

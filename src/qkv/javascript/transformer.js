@@ -24,13 +24,14 @@ export class Transformer {
    *   their attention: {"encoder.layers.0.self_attention": [0], "decoder.layers.0.cross_attention": [0, 1]}
    * @param {{encoder?: boolean, decoder?: boolean}} [options.positions] false: no token of this part
    *   knows where it stands
+   * @yields after each layer of the encoder
    * @returns {DecodingState}
    */
-  startDecoding(ids, { switchedOff = {}, positions = {} } = {}) {
+  *startDecodingInSteps(ids, { switchedOff = {}, positions = {} } = {}) {
     const { encoder: inSource = true, decoder: inTarget = true } = positions;
     const run = { config: this.config, switchedOff, positions: inSource, attentionMaps: {} };
     const x = this.inputs(ids, 0, this.sourceTable, this.parameters.source_inputs, run); // (S, d_model)
-    const memory = encoder(x, this.parameters.encoder, run); // (S, d_model)
+    const memory = yield* encoder(x, this.parameters.encoder, run); // (S, d_model)
     return new DecodingState(this, memory, { ...run, positions: inTarget });
   }
 

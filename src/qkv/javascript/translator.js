@@ -1,6 +1,7 @@
-import { beamSearch } from "./beam_search.js";
+import { beamSearchInSteps } from "./beam_search.js";
 import { checkConfig } from "./config.js";
 import { greedy } from "./greedy.js";
+import { atOnce } from "./in_steps.js";
 import { InputError, shortenJson } from "./input_error.js";
 import { LenientTokenizer } from "./lenient_tokenizer.js";
 import { parameterCount, parameterTree } from "./parameters.js";
@@ -26,13 +27,16 @@ import { Transformer } from "./transformer.js";
  *   const { hypotheses, tree } = translator.beamSearch(state, { beamSize: 4 });
  *   translator.decode(hypotheses[0].tokens); // the text
  *
+ * Encoding and beam search take long with a large model: `yield* translator.startDecodingInSteps(…)` and
+ * `beamSearchInSteps` let a page do something else in between.
  * A state serves one search: start another for the next, or go on from a `state.copy()`. Greedy
  * decoding and sampling compute a token when it is asked for, so that a page may draw in between.
  * `state.extend([SOS, …tokens], attentionMaps)` gives the attention of a whole text in one call.
  * `translator.describe()` has the model's sizes; `openFiles` in open_files.js opens a reader's own.
  */
 
-const LONGEST = 10_000; // tokens: no page waits for more
+const MOST_KNOWN = 1_000_000; // tokens: what has more positions is no model
+const LONGEST = 512; // tokens: maps of more would fill a page's memory
 
 export class Translator {
   /**
@@ -41,7 +45,8 @@ export class Translator {
    * @param {object} checkpoint.source vocabulary, as `Tokenizer.save` writes it; where it has a `language`,
    *   unknown words are refused by name
    * @param {object} checkpoint.target vocabulary
-   * @param {number} [checkpoint.max_len] the most tokens of a source or translation, <eos> among them
+   * @param {number} [checkpoint.max_len] the most tokens of a source or translation, <eos> among them; a
+   *   page takes at most 512
    * @param {object} [checkpoint.sentences] of the grammar it was trained on, as `SentenceAutomaton` takes them
    * @param {Object<string, string>} [checkpoint.glosses] what words of translations say in English
    * @param {ArrayBuffer} parameters a safetensors file
@@ -54,7 +59,7 @@ export class Translator {
     this.model = new Transformer(config, parameterTree(readSafetensors(parameters), config));
     this.source = source.language ? new LenientTokenizer(source) : new Tokenizer(source);
     this.target = new Tokenizer(target);
-    this.maxLength = checkMaxLength(max_len ?? config.max_len, config);
+    this.maxLength = Math.min(checkMaxLength(max_len ?? config.max_len, config), LONGEST);
     const sizes = [this.source.tokens.length, this.target.tokens.length];
     if (String(sizes) !== String([config.vocab_size, config.target_vocab_size]))
       throw new InputError("The vocabularies are of another size than the model's.", "file");
@@ -71,8 +76,9 @@ export class Translator {
     if (!count) throw new InputError("There is no word to translate.", "empty");
     const most = this.maxLength - 1;
     const unit = this.source.hasSubwords ? "pieces of words" : "words";
+    const reader = this.maxLength === LONGEST ? "page" : "model";
     if (count > most)
-      throw new InputError(`The model reads at most ${most} ${unit} at once, and these are ${count}.`, "long");
+      throw new InputError(`The ${reader} reads at most ${most} ${unit} at once, and these are ${count}.`, "long");
     return [...this.source.encode(text), EOS];
   }
 
@@ -91,9 +97,14 @@ export class Translator {
     return this.target.decode(ids);
   }
 
-  /** Start decoding the ids of a source: arguments as `Transformer.startDecoding`. */
+  /** Start decoding the ids of a source: arguments as `Transformer.startDecodingInSteps`. */
   startDecoding(ids, options) {
-    return this.model.startDecoding(ids, options);
+    return atOnce(this.startDecodingInSteps(ids, options));
+  }
+
+  /** The same in steps. */
+  startDecodingInSteps(ids, options) {
+    return this.model.startDecodingInSteps(ids, options);
   }
 
   /** Steps of greedy decoding, as `generate` yields them. */
@@ -106,9 +117,14 @@ export class Translator {
     return sample(state, { ...this.limits, ...options });
   }
 
-  /** Beam search: options and result as `beamSearch` has them. */
+  /** Beam search: options and result as `beamSearchInSteps` has them. */
   beamSearch(state, options) {
-    return beamSearch(state, { ...this.limits, ...options });
+    return atOnce(this.beamSearchInSteps(state, options));
+  }
+
+  /** The same in steps. */
+  beamSearchInSteps(state, options) {
+    return beamSearchInSteps(state, { ...this.limits, ...options });
   }
 
   get parameterCount() {
@@ -128,7 +144,7 @@ export class Translator {
 }
 
 function checkMaxLength(max_len, { positions, max_len: learned }) {
-  const most = positions === "learned" ? Math.min(learned, LONGEST) : LONGEST;
+  const most = positions === "learned" ? learned : MOST_KNOWN;
   if (Number.isInteger(max_len) && max_len > 0 && max_len <= most) return max_len;
   const expected = `The model's max_len must be a whole number from 1 to ${most}`;
   throw new InputError(`${expected}, got ${shortenJson(max_len)}.`, "file");

@@ -1,4 +1,4 @@
-"""A word-level tokenizer that forgives case and a full stop, and names unknown words."""
+"""A word-level tokenizer that forgives case, stops, articles and plurals, and names other words."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -13,6 +13,11 @@ from qkv.text.normalization import unicode_normalize
 __all__ = ["LenientTokenizer", "UnknownWordsError"]
 
 SENTENCE_ENDS = ".!?。"
+# Korean has no articles and needs no plural, so that a translation stays the same.
+ARTICLES = ("a", "an")  # read as "the"
+PLURALS = (("s", ""), ("es", ""), ("ies", "y"))
+SHORTEST_NOUN = 3  # characters: "its" is no plural
+ADVICE = {"and": "write two sentences"}
 MOST_NAMED = 4  # unknown words; the others are counted
 LONGEST_WORD = 30  # characters that a message shows, and up to which a near word is looked for
 SECOND_WORDS = {"n't": "not", "'m": "am", "'re": "are", "'ll": "will"}  # of short forms: "don't"
@@ -35,7 +40,8 @@ class UnknownWordsError(ValueError):
 class LenientTokenizer(Tokenizer):
     """A word-level tokenizer that finds words whatever their case: with "The" and "mat", "the MAT."
 
-    A sentence's end is passed over; an unknown word is an error that names it, and no <unk>.
+    A sentence's end is passed over, "a" and "an" are read as "the", a plural as its noun; any other
+    unknown word is an error that names it, and no <unk>.
 
     Args:
         tokens: as for `Tokenizer`.
@@ -76,6 +82,12 @@ class LenientTokenizer(Tokenizer):
         """The words of a text that are not in the vocabulary, whatever their case."""
         return [word for word, token in self._match_words(text) if token is None]
 
+    def read_instead(self, text: str) -> list[tuple[str, str]]:
+        """The words of a text in place of which others are read, each once with what is read."""
+        words = self._match_words(text)
+        pairs = ((w, token) for w, token in words if token and token.lower() != w.lower())
+        return list(dict.fromkeys(pairs))
+
     def name_with_closest(self, word: str) -> str:
         """An unknown word for a message, and behind it what is known and spelt nearly so."""
         return _with_closest(word, self._known)
@@ -83,7 +95,7 @@ class LenientTokenizer(Tokenizer):
     def _match_words(self, text: str) -> list[tuple[str, str | None]]:
         """Each word of a sentence, and the token that it is; None where it is none."""
         words = _plain_letters(normalize(text, "encode")).rstrip(f"{SENTENCE_ENDS} ").split()
-        return [(word, _match_case(word, n == 0, self._known)) for n, word in enumerate(words)]
+        return [(word, _read_as(word, n == 0, self._known)) for n, word in enumerate(words)]
 
 
 def _plain_letters(text: str) -> str:
@@ -98,6 +110,15 @@ def _match_case(word: str, is_first: bool, known: set[str]) -> str | None:
     capitalized = lower[:1].upper() + lower[1:]
     order = (capitalized, lower) if is_first else (lower, capitalized)
     return next((token for token in order if token in known), None)
+
+
+def _read_as(word: str, is_first: bool, known: set[str]) -> str | None:
+    """The token that a word is: its own, "the" for "a" and "an", or the noun of a plural."""
+    lower = word.lower()
+    stems = [lower.removesuffix(end) + noun for end, noun in PLURALS if lower.endswith(end)]
+    others = ["the"] if lower in ARTICLES else [s for s in stems if len(s) >= SHORTEST_NOUN]
+    tokens = (_match_case(each, is_first, known) for each in (word, *others))
+    return next(filter(None, tokens), None)
 
 
 def _letters(words: Iterable[str]) -> set[str]:
@@ -117,7 +138,8 @@ def _with_closest(word: str, known: set[str]) -> str:
     if len(word) > LONGEST_WORD:
         return repr(f"{word[:LONGEST_WORD]}…")
     near = _spell_out(word, known) or _spelt_like(word.lower(), known)
-    return f"{word!r} (near {' '.join(near)!r})" if near else repr(word)
+    about = f"near {' '.join(near)!r}" if near else ADVICE.get(word.lower())
+    return f"{word!r} ({about})" if about else repr(word)
 
 
 def _spelt_like(word: str, known: set[str]) -> list[str]:

@@ -26,7 +26,7 @@ export const DEFAULTS = {
  * @param {Translator} translator
  * @param {number[]} ids (S,) as `translator.encode` gives them
  * @param {object} settings as `DEFAULTS` names them; what does not fit the model is mended
- * @yields {Outcome}
+ * @yields {Outcome | undefined} undefined where there is nothing to show yet
  *
  * @typedef {object} Outcome
  * @property {string[]} source (S,) tokens
@@ -45,20 +45,20 @@ export const DEFAULTS = {
  */
 export function* answer(engine, translator, ids, settings) {
   const mended = mendSettings(settings, translator);
-  const start = () => translator.startDecoding(ids, mended);
-  const state = start();
+  const state = yield* translator.startDecodingInSteps(ids, mended);
   const base = { source: ids.map((id) => translator.source.tokens[id]), ids, settings: mended };
   base.encoderMaps = state.encoderMaps;
   const textOf = (steps) => translator.decode(steps.map(({ token }) => token));
-  const other = isChanged(mended) || methodOf(mended) !== "greedy" ? untouched(translator, ids) : undefined;
+  const other = isChanged(mended) || methodOf(mended) !== "greedy" ? yield* untouched(translator, ids) : undefined;
   const grown = (steps, done, more) => {
     const translation = textOf(steps);
     return { ...base, ...more, steps, translation, untouched: other ?? translation, done };
   };
   if (methodOf(mended) === "beam") {
     const { beamSize, lengthPenalty } = mended;
-    const { hypotheses, tree } = translator.beamSearch(state, { beamSize, lengthPenalty });
-    const steps = stepsThrough(engine, translator, start(), hypotheses[0].tokens);
+    const first = state.copy(); // a search changes its own
+    const { hypotheses, tree } = yield* translator.beamSearchInSteps(state, { beamSize, lengthPenalty });
+    const steps = yield* stepsThrough(engine, translator, first, hypotheses[0].tokens);
     const ended = hypotheses.map((one) => ({ ...one, isEnded: one.tokens.at(-1) === engine.EOS }));
     yield grown(steps, true, { hypotheses: ended, tree });
     return;
@@ -85,21 +85,28 @@ function stepsOf(translator, state, settings) {
   return translator.sample(state, { uniforms, temperature, topK: topK || undefined, topP });
 }
 
-function untouched(translator, ids) {
-  const tokens = [...translator.greedy(translator.startDecoding(ids))].map(({ token }) => token);
+function* untouched(translator, ids) {
+  const tokens = [];
+  for (const { token } of translator.greedy(yield* translator.startDecodingInSteps(ids))) {
+    tokens.push(token);
+    yield;
+  }
   return translator.decode(tokens);
 }
 
 /** The steps that lead through given tokens, such as the best sentence of a beam search. */
-function stepsThrough(engine, translator, state, tokens) {
+function* stepsThrough(engine, translator, state, tokens) {
   let sum = 0;
-  return tokens.map((token, t) => {
+  const steps = [];
+  for (const [t, token] of tokens.entries()) {
     const attentionMaps = {};
     const read = t ? tokens[t - 1] : engine.SOS;
     const logits = state.extend([read], attentionMaps).row(0); // (V,)
     const probabilities = engine.samplingDistribution(logits, {}); // (V,)
     const logProbs = probabilities.map(Math.log);
     sum = Math.fround(sum + logProbs[token]);
-    return { token, logProbs, probabilities, sum, attentionMaps, ...texts(engine, translator, token, read) };
-  });
+    steps.push({ token, logProbs, probabilities, sum, attentionMaps, ...texts(engine, translator, token, read) });
+    yield;
+  }
+  return steps;
 }

@@ -5,6 +5,7 @@ import { nativeInput } from "../../framework/static/native_controls.js";
 // manual selection, as the ARIA Authoring Practices describe it. Arrow keys walk through the words, Enter
 // takes one, Escape puts them away, Tab goes on; a finger or a mouse takes one by pressing it.
 
+const TOO_MANY_MARKS = /\p{M}{31}/u; // Unicode Annex 15 allows 30; of more, a browser needs the square in time
 const LINE_BREAKS = /[\r\n\u2028\u2029]+/g;
 
 /** The text with a suggested word: in place of the word that is being typed, or behind it. */
@@ -17,9 +18,10 @@ export function withWord(text, { word, completes }) {
  * @param {string} label of the field
  * @param {string} listLabel of the list of words
  * @param {(text: string) => {word: string, completes: boolean}[]} suggest
+ * @param {() => void} refuse called where a text has too many marks on a letter: it is left out
  * @returns {{element: Element, input: HTMLInputElement, close: () => void}}
  */
-export function combobox(label, listLabel, suggest) {
+export function combobox(label, listLabel, suggest, refuse) {
   const input = nativeInput("input", { type: "text", autocomplete: "off", spellcheck: false });
   const list = html("ul", { className: "qkv-suggestions", id: `${input.id}-list`, hidden: true });
   setAttributes(list, { role: "listbox", "aria-label": listLabel });
@@ -73,9 +75,16 @@ export function combobox(label, listLabel, suggest) {
     if (KEYS[event.key] && KEYS[event.key]() !== false) event.preventDefault();
     else if (active >= 0) choose(-1); // any other key is for the text
   });
+  input.addEventListener("beforeinput", (event) => {
+    const { value, selectionStart, selectionEnd } = input;
+    const added = event.data ?? event.dataTransfer?.getData("text") ?? "";
+    if (!TOO_MANY_MARKS.test(value.slice(0, selectionStart) + added + value.slice(selectionEnd))) return;
+    event.preventDefault();
+    refuse();
+  });
   input.addEventListener("paste", (event) => {
     const text = event.clipboardData.getData("text");
-    if (text.search(LINE_BREAKS) < 0) return;
+    if (text.search(LINE_BREAKS) < 0 || TOO_MANY_MARKS.test(text)) return; // `beforeinput` refuses the latter
     event.preventDefault(); // a field of one line would join the words around a break
     input.setRangeText(text.replace(LINE_BREAKS, " "), input.selectionStart, input.selectionEnd, "end");
     open();

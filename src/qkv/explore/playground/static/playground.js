@@ -10,6 +10,7 @@ import { offLine } from "./off_line.js";
 import { panelGrid } from "./panel_grid.js";
 import { panelsOf } from "./panels_of.js";
 import { translationText } from "./panel_objects.js";
+import { remarks } from "./remarks.js";
 import { replaceWord } from "./near_words.js";
 import { sentenceForm } from "./sentence_form.js";
 import { Session } from "./session.js";
@@ -17,13 +18,16 @@ import { statusLine } from "./status_line.js";
 
 // The box in which any sentence is translated, in the page.
 
+const PATIENCE = 400; // ms after which work is worth a word, and a button that ends it
+
 function render({ model, el, engine }) {
   const [labels, title] = ["labels", "title"].map((key) => model.get(key));
   const source = modelSource(model, engine, labels);
   const session = new Session(model.get("view"), draw);
   const status = statusLine();
   const sentences = { start: model.get("start"), examples: model.get("examples") };
-  const form = sentenceForm(labels, sentences, (text) => session.translator?.suggest(text) ?? [], submit);
+  const suggest = (text) => session.translator?.suggest(text) ?? [];
+  const form = sentenceForm(labels, sentences, { suggest, submit, stop, refuse: () => status.say(labels.marks) });
   const megabytes = ((globalThis.qkvModel?.bytes ?? 0) / 1e6).toFixed(1);
   status.say(formatText(labels[source.isPage ? "page loads" : "kernel sends"], { megabytes }));
   const controls = controlRow(change);
@@ -44,6 +48,7 @@ function render({ model, el, engine }) {
 
   function draw() {
     const { outcome, settings, translator } = session;
+    root.classList.toggle("qkv-stale", session.isStale);
     controls.element.hidden = !outcome;
     controls.show(outcome ? controlsOf(settings, outcome, translator, labels) : []);
     off.show(settings, translator);
@@ -95,7 +100,7 @@ function render({ model, el, engine }) {
     const request = ++asked;
     if (!(await load()) || request !== asked) return; // a later sentence came first
     grid.renew();
-    perform(() => session.translate(text));
+    perform(() => session.translate(text), text);
   }
 
   function change(control, value) {
@@ -108,20 +113,42 @@ function render({ model, el, engine }) {
   async function perform(run) {
     const request = ++performed;
     status.say("");
+    const timer = setTimeout(() => {
+      if (!session.isRunning) return;
+      say([labels.working]);
+      form.showStop(true);
+    }, PATIENCE);
     try {
       if ((await run()) && request === performed) finish(); // else there is something newer to say
     } catch (error) {
       refuse(error);
+    } finally {
+      clearTimeout(timer);
+      form.showStop(session.isRunning && form.showsStop);
     }
   }
 
+  function stop() {
+    performed++;
+    const count = session.giveUp();
+    form.showStop(false);
+    say([formatText(labels[count ? "stopped" : "stopped early"], { count })]);
+  }
+
   function finish() {
-    const { outcome, translator, ids } = session;
+    const { outcome } = session;
     const translation = translationText(outcome.translation, labels);
     announcement.textContent = formatText(labels["translation is"], { translation });
-    const said = { true: labels.known, false: labels.guess }[translator.isKnownSentence(ids)]; // or it cannot be told
-    if (said) status.say(formatText(said, { count: translator.sentences.size.toLocaleString("en") }));
+    say(session.isStale ? [] : remarks(session, labels));
     markKorean(root);
+  }
+
+  // What there is to say, and whose answer stands below if it is another sentence's.
+  function say(sentences, actions) {
+    root.classList.toggle("qkv-stale", session.isStale);
+    const sentence = session.isStale && session.translator.source.decode(session.outcome.ids);
+    const old = session.isStale ? [formatText(labels["old answer"], { sentence })] : [];
+    status.say([...sentences, ...old].join(" "), actions);
   }
 
   // What the model cannot take it says itself, with words that it knows.
@@ -130,7 +157,7 @@ function render({ model, el, engine }) {
     const mend = ({ word, near }) => [formatText(labels.instead, { word, near }),
       () => form.submitText(replaceWord(form.text, word, near))];
     const text = error.name === "InputError" ? error.message : formatText(labels.failed, { error: error.message });
-    status.say(text, near.map(mend));
+    say([text], near.map(mend));
     if (error.name !== "InputError") console.error(error);
   }
 

@@ -1,4 +1,5 @@
 import { answer, DEFAULTS } from "./answer.js";
+import { methodOf } from "./settings.js";
 
 // What one box holds: a translator, its sentence, the settings, and the answer so far.
 
@@ -13,7 +14,7 @@ export class Session {
    * @param {() => void} draw called when there is more to show
    */
   constructor(view, draw) {
-    Object.assign(this, { draw, settings: { ...DEFAULTS, view }, outcome: null, ids: null, runs: 0 });
+    Object.assign(this, { draw, settings: { ...DEFAULTS, view }, outcome: null, ids: null, runs: 0, isRunning: false });
   }
 
   /** Take a translator; what another said is forgotten, and so is what was set for its parts. */
@@ -30,9 +31,27 @@ export class Session {
     this.settings = { ...this.settings, switchedOff, positions };
   }
 
+  /** Whether the answer that is shown is to another sentence than the one that was asked last. */
+  get isStale() {
+    return this.outcome !== null && this.outcome.ids !== this.asked;
+  }
+
   /** End the run that is under way. */
   stop() {
     this.runs++;
+    this.isRunning = false;
+  }
+
+  /**
+   * End the run at a reader's wish, and take back settings under which nothing was found yet.
+   * @returns {number} tokens of the answer so far, 0 where there is none
+   */
+  giveUp() {
+    this.stop();
+    const begun = this.outcome !== this.before;
+    if (!begun) this.settings = this.settingsBefore();
+    this.draw();
+    return begun ? this.outcome.steps.length : 0;
   }
 
   /**
@@ -41,9 +60,19 @@ export class Session {
    * @throws {InputError} the model cannot take it
    */
   async translate(text) {
-    this.ids = this.translator.encode(text);
+    this.asked = null;
+    this.asked = this.ids = this.translator.encode(text);
+    this.readInstead = this.translator.source.readInstead(text);
     this.settings = { ...this.settings, word: DEFAULTS.word };
     return this.run(!matchMedia("(prefers-reduced-motion: reduce)").matches);
+  }
+
+  /** The settings of the answer that is shown, under the view that is shown. */
+  settingsBefore() {
+    const { view, word, head, part } = this.settings;
+    if (!this.outcome) return { ...this.settings, method: DEFAULTS.method };
+    const { settings } = this.outcome;
+    return { ...settings, method: methodOf(settings), view, word, head, part };
   }
 
   /**
@@ -53,11 +82,20 @@ export class Session {
    */
   async run(slowly) {
     const run = ++this.runs;
+    Object.assign(this, { before: this.outcome, isRunning: true });
+    try {
+      return await this.grow(run, slowly);
+    } finally {
+      if (run === this.runs) this.isRunning = false;
+    }
+  }
+
+  async grow(run, slowly) {
     let start = performance.now();
     for (const outcome of answer(this.engine, this.translator, this.ids, this.settings)) {
-      this.outcome = outcome;
-      if (slowly) this.draw();
-      if (slowly && !outcome.done) await sleep(PAUSE);
+      if (outcome) this.outcome = outcome;
+      if (outcome && slowly) this.draw();
+      if (outcome && slowly && !outcome.done) await sleep(PAUSE);
       else if (performance.now() - start > BREATH) {
         await sleep(0);
         start = performance.now();
