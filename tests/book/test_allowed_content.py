@@ -42,6 +42,7 @@ MARKDOWN = {
     "in-list": ("- a\n\n  > ```{include} SECRET\n  > ```", "the directive '{include}'"),
     "automodule": ("```{automodule} antigravity\n```", "the directive '{automodule}'"),
     "download": ("{download}`x </../secret.txt>`", "the role {download}"),
+    "cite": ("{cite}`rush2018annotated`", "the role {cite}"),
     "link": ("[x](../../secret.txt)", "a link to '../../secret.txt'"),
     "link-path": ("[x](path:/../secret.txt)", "a link to 'path:/../secret.txt'"),
     "link-coded": ("[x](%2e%2e/%2e%2e/secret.txt)", "a link to '%2e%2e/%2e%2e/secret.txt'"),

@@ -335,7 +335,7 @@ def test_reading_times_follow_one_rule() -> None:
 
 
 def test_words_are_those_in_sight() -> None:
-    text = """A **bold** `name_of(x)` and $x + y$ {cite}`someone2017`.
+    text = """A **bold** `name_of(x)` and $x + y$ [[Who et al., 2017](https://x.example/1), [Other, 2018](https://x.example/2)].
 
 | head | of a table |
 |---|---|

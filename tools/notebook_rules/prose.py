@@ -10,10 +10,10 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
-from mdit_py_plugins.myst_role import myst_role_plugin
 
 SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
 HTML_TAG = re.compile(r"<[^>]*>")
+CITATION = re.compile(r"\[(?:\[[^][]*\]\(https?:[^)\s]*\)(?:,\s+)?)+\]")
 WORD = re.compile(r"\S*\w\S*")
 
 
@@ -30,7 +30,7 @@ class Text:
 def texts(markdown: str) -> Iterator[Text]:
     """The words of a cell in reading order. A formula counts as one word, a citation as none."""
     folds = heading = 0
-    for token in parser().parse(markdown):
+    for token in parser().parse(CITATION.sub("", markdown)):
         if token.type == "html_block":
             opened = token.content.count("<details") - token.content.count("</details>")
             for summary in SUMMARY.findall(token.content):
@@ -59,15 +59,13 @@ def inline_texts(tokens: Iterable[Token]) -> Iterator[Text]:
             yield Text(token.content, bold=bold > 0)
         elif token.type in ("code_inline", "math_inline"):
             yield Text("formula", bold=bold > 0)
-        elif token.type == "myst_role" and not token.meta["name"].startswith("cite"):
-            yield Text(token.content, bold=token.meta["name"] == "term")
         elif token.type in ("softbreak", "hardbreak"):
             yield Text(" ", bold=bold > 0)
 
 
 @cache
 def parser() -> MarkdownIt:
-    return MarkdownIt().enable("table").use(dollarmath_plugin).use(myst_role_plugin)
+    return MarkdownIt().enable("table").use(dollarmath_plugin)
 
 
 def count_words(markdown: str, folded: bool = False) -> int:

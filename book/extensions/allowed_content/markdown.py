@@ -25,7 +25,6 @@ TOKENS = re.compile(
     "(paragraph|heading|em|strong|link|list_item|bullet_list|ordered_list|blockquote|table|thead|"
     "tbody|tr|th|td|dl|dt|dd|footnote|footnote_block|footnote_reference)_(open|close)"
 )
-ROLES = {"cite", "cite:t"}
 SCHEMES = {"https", "http"}
 FOLDERS = ("book", "chapters", "benchmarks/results")  # where pictures may lie
 
@@ -57,8 +56,8 @@ class MarkdownRules:
                     yield f"HTML {tag!r}: write Markdown, or <details> and plain tags alone"
             elif token.type in ("fence", "colon_fence"):
                 yield from self._fence(token)
-            elif token.type == "myst_role" and token.meta["name"] not in ROLES:
-                yield f"the role {{{token.meta['name']}}}: write a plain Markdown link"
+            elif token.type == "myst_role":
+                yield f"the role {{{token.meta['name']}}}: write a link; [[one](in brackets)] cites"
             elif token.type == "link_open":
                 yield from self._link(str(token.attrs["href"]))
             elif token.type == "image":
