@@ -39,7 +39,7 @@ def entry(module: ModuleType, name: str) -> list[str]:
     path = f"{home.__name__}.{name}"
     if inspect.isclass(value):
         return [f".. autoclass:: {path}", "   :members:", ""]
-    if inspect.isfunction(value):
+    if inspect.isfunction(inspect.unwrap(value)):  # a cached one too
         return [f".. autofunction:: {path}", ""]
     return [f".. py:data:: {path}", f"   :value: {value!r}", ""]
 

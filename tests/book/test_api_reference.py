@@ -41,6 +41,7 @@ def test_every_concept_of_a_room_is_listed(room: object) -> None:
         ("qkv.numpy.masks", "causal_mask", ".. autofunction:: qkv.numpy.causal_mask"),
         ("qkv.torch.dropout", "Dropout", ".. autoclass:: qkv.torch.Dropout"),
         ("qkv.text", "EOS", ".. py:data:: qkv.text.EOS"),
+        ("qkv.corpus.glosses", "glosses", ".. autofunction:: qkv.corpus.glosses"),
     ],
 )
 def test_a_name_is_documented_where_it_is_imported_from(module: str, name: str, line: str) -> None:
