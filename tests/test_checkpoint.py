@@ -280,10 +280,11 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, call):
         with monkeypatch.context() as patch:
             if call == "write":
 
-                def open_full(path, mode, true=files.Path.open, count=count):
-                    return Full(true(path, mode), count) if "x" in mode else true(path, mode)
+                def open_full(path, mode, true=open, count=count, **more):
+                    file = true(path, mode, **more)
+                    return Full(file, count) if "x" in mode else file
 
-                patch.setattr(files.Path, "open", open_full)
+                patch.setattr(files, "open", open_full, raising=False)
             else:
                 true = getattr(os, call)
                 patch.setattr(os, call, lambda *own, true=true, n=count: (n(), true(*own)))

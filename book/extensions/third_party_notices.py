@@ -14,6 +14,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
+ROOT = Path(__file__).parents[2]
 PAGE = "_static/third-party-notices.txt"
 PYTHON = ("sphinx", "sphinx-book-theme", "pydata-sphinx-theme", "sphinx-copybutton", "anywidget")
 NPM = ("katex", "marked", "thebe")
@@ -58,7 +59,7 @@ def npm_notices(folder: Path, own_licence: str) -> Iterator[tuple[str, str]]:
         yield f"{title}, {script}", path.read_text(encoding="utf-8")
 
 
-def notices(root: Path) -> str:
+def notices(root: Path = ROOT) -> str:
     """Every notice, each below a title, as one plain text."""
     own_licence = (root / "LICENSE").read_text(encoding="utf-8")
     each = [notice for name in PYTHON for notice in python_notices(name)]
@@ -77,7 +78,7 @@ def link_in_footer(app: Sphinx, _: str, __: str, context: dict[str, Any], ___: n
 
 def write_notices(app: Sphinx, error: Exception | None) -> None:
     if error is None and app.builder.format == "html":
-        Path(app.outdir, PAGE).write_text(notices(Path(app.confdir)), encoding="utf-8")
+        Path(app.outdir, PAGE).write_text(notices(), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -19,7 +19,7 @@ live_code, third_party = map(importlib.import_module, ("live_code", "third_party
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return str(third_party.notices(ROOT))
+    return str(third_party.notices())
 
 
 def part(text: str, package: str) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.live import CHAPTER, Reader, until
+from tests.browser.live import CHAPTER, Reader
+from tests.helpers.waiting import until
 from tests.helpers.live_server import Server, serving
 
 PLANTED = """<p>planted</p>

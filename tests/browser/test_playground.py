@@ -3,6 +3,7 @@
 from base64 import b64encode
 
 import pytest
+from playwright.sync_api import expect
 
 from qkv.explore.playground import playground
 from qkv.explore.playground.bundle import es_module
@@ -148,7 +149,7 @@ def test_a_refused_sentence_leaves_the_one_before_it_to_its_end(opened):
     box.translate("The grzbl sat")
     box.wait_for(whole)
     box.page.clock.run_for(10_000)
-    assert "'grzbl'" in box.status.text_content()
+    expect(box.status).to_contain_text("'grzbl'")
 
 
 def paste(box, text):

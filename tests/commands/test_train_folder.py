@@ -107,7 +107,7 @@ def test_processes_of_one_run_share_its_folder(own, monkeypatch, run):
     """Only the first of them holds it; the others neither hold nor wait."""
     monkeypatch.setenv("RANK", "1")
     called = []
-    monkeypatch.setattr("qkv.trainer.Trainer.fit", lambda *_: called.append(1), raising=False)
+    monkeypatch.setattr("qkv.trainer.Trainer.fit", lambda *_, **__: called.append(1), raising=False)
     # which would wait for the first
     runtime = Runtime(torch.device("cpu"))
     monkeypatch.setattr("qkv.trainer.runtime.open_runtime", lambda *_: nullcontext(runtime))

@@ -166,6 +166,6 @@ def test_before_anything_is_saved_control_c_says_so(tmp_path, monkeypatch, capsy
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("qkv.trainer.data._read", interrupted)
+    monkeypatch.setattr("qkv.trainer.data.read_texts", interrupted)
     assert train.main([*SMALL, "--out", str(tmp_path / "run")]) == 130
     assert capsys.readouterr().err == "Interrupted. Nothing was saved yet.\n"

@@ -8,7 +8,8 @@ import { stableTopK } from "./stable_top_k.js";
 const DEFAULTS = { beamSize: 4, lengthPenalty: 1, lengthFormula: "power", earlyStopping: false };
 
 /**
- * Beam search, a step for each token of each beam, for the sentences of the highest Σ log p / normalizer(length).
+ * Beam search, a step for each token of each beam, for the sentences of the highest
+ * Σ log p / normalizer(length).
  *
  * Of all continuations of all beams the best 2 · beamSize are looked at: those among the first
  * beamSize that end are finished, the best beamSize of the others go on. Of equals, the lower beam

@@ -45,7 +45,10 @@ export class LenientTokenizer extends Tokenizer {
     const named = unknown.slice(0, MOST_NAMED);
     const nearby = named.map((word) => ({ word: shorten(word, LONGEST_WORD), near: this.near(word) }));
     const advice = (word) => ADVICE.get(word.toLowerCase());
-    const nearest = (word, near) => (near ? ` (near ${quote(near)})` : advice(word) ? ` (${advice(word)})` : "");
+    const nearest = (word, near) => {
+      const hint = near ? `near ${quote(near)}` : advice(word);
+      return hint ? ` (${hint})` : "";
+    };
     const more = unknown.length > MOST_NAMED ? ` and ${unknown.length - MOST_NAMED} more` : "";
     const list = nearby.map(({ word, near }) => quote(word) + nearest(word, near)).join(", ") + more;
     const known = letters(this.ids.keys());
@@ -68,8 +71,10 @@ export class LenientTokenizer extends Tokenizer {
   readAs(word, isFirst) {
     if (this.ids.has(word)) return word;
     const lower = word.toLowerCase();
-    const stems = PLURALS.filter(([end]) => lower.endsWith(end)).map(([end, singular]) => lower.slice(0, -end.length) + singular);
-    const candidates = ARTICLES.includes(lower) ? ["the"] : stems.filter((stem) => stem.length >= SHORTEST_NOUN);
+    const stems = PLURALS.filter(([end]) => lower.endsWith(end))
+      .map(([end, singular]) => lower.slice(0, -end.length) + singular);
+    const nouns = stems.filter((stem) => stem.length >= SHORTEST_NOUN);
+    const candidates = ARTICLES.includes(lower) ? ["the"] : nouns;
     return candidates.map((other) => this.matchCase(other, isFirst)).find(Boolean) ?? word;
   }
 

@@ -27,10 +27,9 @@ import { Transformer } from "./transformer.js";
  *   const { hypotheses, tree } = translator.beamSearch(state, { beamSize: 4 });
  *   translator.decode(hypotheses[0].tokens); // the text
  *
- * Encoding and beam search take long with a large model: `yield* translator.startDecodingInSteps(…)` and
- * `beamSearchInSteps` let a page do something else in between.
- * A state serves one search: start another for the next, or go on from a `state.copy()`. Greedy
- * decoding and sampling compute a token when it is asked for, so that a page may draw in between.
+ * With a large model, `startDecodingInSteps` and `beamSearchInSteps` let a page do something else in between.
+ * A state serves one search: start another for the next, or go on from a `state.copy()`. Greedy decoding
+ * and sampling compute a token when asked.
  * `state.extend([SOS, …tokens], attentionMaps)` gives the attention of a whole text in one call.
  * `translator.describe()` has the model's sizes; `openFiles` in open_files.js opens a reader's own.
  */
@@ -76,9 +75,8 @@ export class Translator {
     if (!count) throw new InputError("There is no word to translate.", "empty");
     const most = this.maxLength - 1;
     const unit = this.source.hasSubwords ? "pieces of words" : "words";
-    const reader = this.maxLength === LONGEST ? "page" : "model";
-    if (count > most)
-      throw new InputError(`The ${reader} reads at most ${most} ${unit} at once, and these are ${count}.`, "long");
+    const reads = `The ${this.maxLength === LONGEST ? "page" : "model"} reads at most ${most} ${unit}`;
+    if (count > most) throw new InputError(`${reads} at once, and these are ${count}.`, "long");
     return [...this.source.encode(text), EOS];
   }
 

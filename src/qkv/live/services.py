@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
 from jupyter_server.services.kernels.handlers import MainKernelHandler
 from jupyter_server.services.sessions.handlers import SessionHandler, SessionRootHandler
@@ -59,6 +60,8 @@ class CheckedSessionHandler(CheckedHandler, SessionHandler):
 class CheckedSessionRootHandler(CheckedHandler, SessionRootHandler):
     """Starts a session; says why it could not, where Jupyter's says 500 whatever the reason."""
 
+    @web.authenticated
+    @authorized
     async def post(self) -> None:
         try:
             await super().post()  # type: ignore[misc]

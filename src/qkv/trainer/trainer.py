@@ -30,7 +30,7 @@ from qkv.trainer.events import (
 from qkv.trainer.history import History
 from qkv.trainer.loss import TranslationLoss
 from qkv.trainer.progress import fit_progress
-from qkv.trainer.restore import restore, validate_average
+from qkv.trainer.restore import averaged, restore
 from qkv.trainer.run import TrainingRun, digests
 from qkv.trainer.runtime import Runtime
 from qkv.trainer.state import TrainerState
@@ -144,7 +144,8 @@ class Trainer:
         ):
             before = 0  # steps that the run was to have
             if run and run.resume:
-                self.state, before = restore(run, self)
+                own = (self.description, self.data, self.model, self.optimizer)
+                self.state, before = restore(run, *own)
                 self.history.validations = run.validations(self.state.step)
             self.runtime.barrier()  # all have looked at the folder before one writes to it
             if run and main and before != self.total_steps:
@@ -236,7 +237,9 @@ class Trainer:
         paths = run.step_checkpoints()
         if len(paths) < 2:
             return
-        checkpoint, scores = validate_average(self, paths)
+        with averaged(self.model, paths):
+            scores = self.validate()
+            checkpoint = self.checkpoint(scores, step=self.state.step, averaged=len(paths))
         assert self.state.best is not None  # for the type checker: there was a validation
         best = scores.better_than(self.state.best)
         run.save_average(checkpoint, best)

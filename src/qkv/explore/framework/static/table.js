@@ -7,7 +7,7 @@ export function table(panel) {
     ? html("td", { textContent: text }) : html("th", { scope: "row", textContent: text });
   const body = html("tbody");
   const head = html("thead", {}, html("tr", {}, ...panel.header.map((text) =>
-    html("th", { scope: "col", textContent: text }))));
+    text ? html("th", { scope: "col", textContent: text }) : html("td")))); // a corner heads nothing
   const element = html("table", { className: "qkv-table" }, head, body);
   return { element, update(next) {
     body.replaceChildren(...next.rows.map((row) => html("tr", {}, ...row.map(cell))));

@@ -114,7 +114,7 @@ function render({ model, el, engine }) {
     const request = ++performed;
     status.say("");
     const timer = setTimeout(() => {
-      if (!session.isRunning) return;
+      if (!session.isRunning || request !== performed) return;
       say([labels.working]);
       form.showStop(true);
     }, PATIENCE);

@@ -47,5 +47,9 @@ export function sentenceForm(labels, { start, examples }, { suggest, submit, sto
     [shown.hidden, hidden.hidden] = [false, true];
     if (hadFocus) shown.focus();
   };
-  return { element, submitText, showOwn, showStop, get showsStop() { return !end.hidden; }, get text() { return field.input.value; } };
+  return {
+    element, submitText, showOwn, showStop,
+    get showsStop() { return !end.hidden; },
+    get text() { return field.input.value; },
+  };
 }
