@@ -21,8 +21,8 @@ ONE_OF_EACH = """() => {
 # The theme lets keys reach a block of code that scrolls, 300 ms after the page last changed.
 REACHED = """() => [...document.querySelectorAll("article pre")]
   .every((code) => code.scrollWidth <= code.clientWidth || code.tabIndex >= 0)"""
-# Every rule, the experimental ones too, but for two. The contrast of 7 : 1 that WCAG asks for at its
-# level AAA: the book keeps to 4.5 : 1, and code in colours has no more. And roles for all that keys
+# Every rule, the experimental ones too, but for two. The contrast of 7 : 1 that WCAG asks for at
+# its level AAA: the book keeps to 4.5 : 1, and code in colours has no more. And roles for all that keys
 # reach: another rule wants keys to reach what scrolls, wide tables among it.
 RUN = """async () => {
   const rules = Object.fromEntries(axe.getRules().map(({ ruleId }) => [ruleId, { enabled: true }]));

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.browser.live import CHAPTER, Reader
-from tests.helpers.waiting import until
 from tests.helpers.live_server import Server, serving
+from tests.helpers.waiting import until
 
 PLANTED = """<p>planted</p>
 <script>window.planted = "script"</script>

@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.browser.hostile import Hostile, hostile_server
 from tests.browser.live import CHAPTER, LivePage
-from tests.helpers.waiting import until
 from tests.helpers.live_server import HOST, free_port, serving
+from tests.helpers.waiting import until
 
 PREPARE = b"""<!DOCTYPE html><link rel=icon href=data:,><title>Old</title><script>
 navigator.serviceWorker.register("/worker.js", { scope: "/" })
