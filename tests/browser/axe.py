@@ -22,8 +22,8 @@ ONE_OF_EACH = """() => {
 REACHED = """() => [...document.querySelectorAll("article pre")]
   .every((code) => code.scrollWidth <= code.clientWidth || code.tabIndex >= 0)"""
 # Every rule, the experimental ones too, but for two. The contrast of 7 : 1 that WCAG asks for at
-# its level AAA: the book keeps to 4.5 : 1, and code in colours has no more. And roles for all that keys
-# reach: another rule wants keys to reach what scrolls, wide tables among it.
+# its level AAA: the book keeps to 4.5 : 1, and code in colours has no more. And roles for all that
+# keys reach: another rule wants keys to reach what scrolls, wide tables among it.
 RUN = """async () => {
   const rules = Object.fromEntries(axe.getRules().map(({ ruleId }) => [ruleId, { enabled: true }]));
   rules["color-contrast-enhanced"].enabled = rules["focus-order-semantics"].enabled = false;
