@@ -46,6 +46,7 @@ def lay_out(folder: Path, *, text: str = "", style: str = "") -> Path:
     for name in ("extensions", "templates", "assets", "live"):
         shutil.copytree(ROOT / "book" / name, folder / "book" / name)
     shutil.copy(ROOT / "book" / "references.bib", folder / "book")
+    shutil.copy(ROOT / "LICENSE", folder)
     (folder / "node_modules").symlink_to(ROOT / "node_modules")
     (folder / "book" / "index.md").write_text(
         f"# A book\n\nA [paper]({PAPER}) on $Q$.\n\n{text}\n", encoding="utf-8"
