@@ -1,3 +1,4 @@
+import { answerStatus } from "./answer_status.js";
 import { controlRow } from "./control_row.js";
 import { controlsOf, withControl } from "./controls.js";
 import { formatText } from "./format_text.js";
@@ -5,13 +6,11 @@ import { html } from "../../framework/static/elements.js";
 import { labelGroup } from "../../framework/static/jupyter_controls.js";
 import { markKorean } from "../../framework/static/korean.js";
 import { modelChoice } from "./model_choice.js";
+import { modelLoad } from "./model_load.js";
 import { modelSource } from "./model_source.js";
 import { offLine } from "./off_line.js";
 import { panelGrid } from "./panel_grid.js";
 import { panelsOf } from "./panels_of.js";
-import { translationText } from "./panel_objects.js";
-import { remarks } from "./remarks.js";
-import { replaceWord } from "./near_words.js";
 import { sentenceForm } from "./sentence_form.js";
 import { Session } from "./session.js";
 import { statusLine } from "./status_line.js";
@@ -21,10 +20,13 @@ import { statusLine } from "./status_line.js";
 const PATIENCE = 400; // ms after which work is worth a word, and a button that ends it
 
 function render({ model, el, engine }) {
+  const root = html("div", { className: "qkv-playground" });
   const [labels, title] = ["labels", "title"].map((key) => model.get(key));
   const source = modelSource(model, engine, labels);
   const session = new Session(model.get("view"), draw);
   const status = statusLine();
+  const said = answerStatus(root, session, status, labels);
+  const load = modelLoad(source, session, status, labels, use);
   const sentences = { start: model.get("start"), examples: model.get("examples") };
   const suggest = (text) => session.translator?.suggest(text) ?? [];
   const form = sentenceForm(labels, sentences, { suggest, submit, stop, refuse: () => status.say(labels.marks) });
@@ -37,13 +39,11 @@ function render({ model, el, engine }) {
     perform(() => session.run(false));
   });
   const grid = panelGrid(labels);
-  const announcement = html("output", { className: "qkv-announcement", ariaLive: "polite" });
   const own = modelChoice(labels, openOwn, async () => {
     use(await source.loadEngine(), await source.load());
     form.showOwn(false);
   });
-  const root = html("div", { className: "qkv-playground" },
-    form.element, status.element, controls.element, off.element, grid.element, announcement, own);
+  root.append(form.element, status.element, controls.element, off.element, grid.element, said.announcement, own);
   root.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take the keys of all that is in it
 
   function draw() {
@@ -60,25 +60,6 @@ function render({ model, el, engine }) {
   function labelAndMark() {
     labelGroup(root, title);
     markKorean(root.closest(".qkv-explore") ?? root);
-  }
-
-  let loading = null;
-  // At the first touch; whether there is a model now.
-  function load() {
-    loading ??= loadOnce().catch((error) => {
-      loading = null;
-      status.say(formatText(labels["load failed"], { error: error.message }));
-      return false;
-    });
-    return loading;
-  }
-
-  async function loadOnce() {
-    if (session.translator) return true;
-    status.say(labels.loading);
-    const [loadedEngine, translator] = await Promise.all([source.loadEngine(), source.load()]);
-    if (!session.translator) use(loadedEngine, translator);
-    return true;
   }
 
   function use(newEngine, translator) {
@@ -100,7 +81,7 @@ function render({ model, el, engine }) {
     const request = ++asked;
     if (!(await load()) || request !== asked) return; // a later sentence came first
     grid.renew();
-    perform(() => session.translate(text), text);
+    perform(() => session.translate(text));
   }
 
   function change(control, value) {
@@ -115,13 +96,13 @@ function render({ model, el, engine }) {
     status.say("");
     const timer = setTimeout(() => {
       if (!session.isRunning || request !== performed) return;
-      say([labels.working]);
+      said.say([labels.working]);
       form.showStop(true);
     }, PATIENCE);
     try {
-      if ((await run()) && request === performed) finish(); // else there is something newer to say
+      if ((await run()) && request === performed) said.finish(); // else there is something newer to say
     } catch (error) {
-      refuse(error);
+      said.refuse(error, form);
     } finally {
       clearTimeout(timer);
       form.showStop(session.isRunning && form.showsStop);
@@ -132,33 +113,7 @@ function render({ model, el, engine }) {
     performed++;
     const count = session.giveUp();
     form.showStop(false);
-    say([formatText(labels[count ? "stopped" : "stopped early"], { count })]);
-  }
-
-  function finish() {
-    const { outcome } = session;
-    const translation = translationText(outcome.translation, labels);
-    announcement.textContent = formatText(labels["translation is"], { translation });
-    say(session.isStale ? [] : remarks(session, labels));
-    markKorean(root);
-  }
-
-  // What there is to say, and whose answer stands below if it is another sentence's.
-  function say(sentences, actions) {
-    root.classList.toggle("qkv-stale", session.isStale);
-    const sentence = session.isStale && session.translator.source.decode(session.outcome.ids);
-    const old = session.isStale ? [formatText(labels["old answer"], { sentence })] : [];
-    status.say([...sentences, ...old].join(" "), actions);
-  }
-
-  // What the model cannot take it says itself, with words that it knows.
-  function refuse(error) {
-    const near = (error.words ?? []).filter((word) => word.near);
-    const mend = ({ word, near }) => [formatText(labels.instead, { word, near }),
-      () => form.submitText(replaceWord(form.text, word, near))];
-    const text = error.name === "InputError" ? error.message : formatText(labels.failed, { error: error.message });
-    say([text], near.map(mend));
-    if (error.name !== "InputError") console.error(error);
+    said.say([formatText(labels[count ? "stopped" : "stopped early"], { count })]);
   }
 
   root.addEventListener("click", load); // not earlier: what it says would move what is being pressed
