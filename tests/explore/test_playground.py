@@ -96,7 +96,7 @@ def test_what_a_notebook_stores_is_small_and_the_same_each_time():
     assert model["state"]["_esm"] == PLACEHOLDER_MODULE
     assert "_css" not in model["state"]
     assert "buffers" not in model
-    assert len(json.dumps(notebook)) < 10_500
+    assert len(json.dumps(notebook)) < 10_000
     assert notebook == normalize_notebook(copy.deepcopy(notebook))
     assert json.dumps(notebook, sort_keys=True) == json.dumps(stored(make_box()), sort_keys=True)
     assert find_explorers(notebook) == {}  # it has no grid of values
@@ -149,7 +149,7 @@ def test_the_page_shares_the_drawing_code_with_the_explorers():
 @pytest.mark.parametrize("path", playground_files(), ids=lambda path: path.name)
 def test_a_module_is_short_and_asks_nobody(path):
     text = path.read_text("utf-8")
-    assert len(text.splitlines()) <= (180 if path.name == "playground.js" else 150)
+    assert len(text.splitlines()) <= 150
     assert max(map(len, text.splitlines())) <= 120
     for word in ("innerHTML", "eval(", "fetch(", "import(", "new Function", "XMLHttp"):
         assert word not in text

@@ -13,16 +13,16 @@ DEFAULT_LABELS = {
     "stop": "Stop",
     "working": "Translating …",
     "stopped": "Stopped after {count} tokens.",
-    "stopped early": "Stopped before there was another answer.",
+    "stopped early": "Stopped before another answer.",
     "read": "Read {words}.",
     "read instead": "“{read}” for “{word}”",
-    "marks": "The text has more than 30 marks on one letter, and was left out of the field.",
+    "marks": "Text with more than 30 marks on one letter was left out.",
     "known": "One of the {count} sentences that the book has for this model.",
     "guess": "None of the {count} sentences that the book has for this model: it may be wrong.",
-    "changed": "One of the {count} sentences that the book has for this model, but with these "
-    "settings its translation is another: it may be wrong.",
-    "cut": "The translation is cut: it had no end after {count} tokens.",
-    "old answer": "Below still stands the answer to “{sentence}”.",
+    "changed": "The book has this sentence, but under these settings its translation is another: "
+    "it may be wrong.",
+    "cut": "Cut: it had no end after {count} tokens.",
+    "old answer": "The answer below is to “{sentence}”.",
     "instead": "Replace {word} with {near}",
     "failed": "That did not work: {error}",
     # The model.
@@ -31,12 +31,12 @@ DEFAULT_LABELS = {
     "kernel sends": "The kernel sends the trained model at your first touch.",
     "loading": "Loading the model …",
     "loaded": "The model is here.",
-    "load failed": "The model could not be loaded ({error}). Press Translate to try again.",
+    "load failed": "The model did not load ({error}). Press Translate to try again.",
     "no kernel": "the kernel does not answer",
     # A model of the reader's own.
     "own model": "A model of your own",
-    "own model hint": "Choose the files of a folder that qkv train has written, all together, or "
-    "the one file that qkv export makes of them with --safetensors. They stay on this device.",
+    "own model hint": "All files of a folder that qkv train has written, or the one file that "
+    "qkv export --safetensors makes of it. They stay on this device.",
     "own files": "Files of the model",
     "own files count": "{count} files",
     "own model in use": "In use: {name}. {sizes}.",
