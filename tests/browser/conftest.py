@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, BrowserType, Page, expect, sync_playwright
 
+from qkv.explore.playground import playground
 from tests.browser.live import LivePage, Reader, forget_edits, free
+from tests.browser.playground_page import START, Box, playgrounds, write_playground
 from tests.helpers.live_server import Server, serving
 from tests.helpers.waiting import WAIT_MILLISECONDS
 from tools.browser import INSTALL_HINT, find_browser
@@ -130,6 +132,21 @@ def context(browser: Browser, book_url: str) -> Iterator[BrowserContext]:
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
     return context.new_page()
+
+
+@pytest.fixture(scope="session")
+def playground_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with a playground on it, and all that it loads."""
+    folder = tmp_path_factory.mktemp("playground")
+    write_playground(folder, playground(title="Any sentence", hint="Type.", start=START))
+    return folder
+
+
+@pytest.fixture
+def open_playground(browser: Browser, playground_folder: Path) -> Iterator[Callable[..., Box]]:
+    """Opens the playground in a context of its own; nothing may go wrong on it unseen."""
+    with playgrounds(browser, playground_folder) as open_page:
+        yield open_page
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,8 @@ from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME, normalize_
 from tests.browser.model_page import write_page
 
 explorers = importlib.import_module("explorers")
-KOREAN = "고양이가 매트 위에 앉았다"  # The cat sat on the mat
+START = "The cat sat on the mat"
+KOREAN = "고양이가 매트 위에 앉았다"
 STILL = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
 PHONE = {"viewport": {"width": 375, "height": 800}, "reduced_motion": "reduce", "has_touch": True}
 ICON = '<link rel="icon" href="data:,">'

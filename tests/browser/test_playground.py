@@ -16,35 +16,19 @@ from tests.browser.computing import computing
 from tests.browser.playground_page import (
     KOREAN,
     PHONE,
+    START,
     STILL,
     Box,
-    playgrounds,
-    write_playground,
 )
 from tests.helpers.translators import checkpoint
-
-START = "The cat sat on the mat"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("playground")
-    write_playground(folder, playground(title="Any sentence", hint="Type.", start=START))
-    return folder
-
-
-@pytest.fixture
-def opened(browser, folder):
-    with playgrounds(browser, folder) as open_page:
-        yield open_page
 
 
 def large(page):
     return [a for a in page.asked if a.startswith(("engine.js", "parameters.js"))]
 
 
-def test_the_model_comes_at_the_first_touch_and_not_before(opened):
-    box = opened()
+def test_the_model_comes_at_the_first_touch_and_not_before(open_playground):
+    box = open_playground()
     assert "MB at most" in box.status.text_content()
     assert large(box.page) == []
     box.field.focus()
@@ -55,8 +39,8 @@ def test_the_model_comes_at_the_first_touch_and_not_before(opened):
     assert len(large(box.page)) == 2
 
 
-def test_any_sentence_is_translated_and_refused_ones_leave_the_page_going(opened):
-    box = opened()
+def test_any_sentence_is_translated_and_refused_ones_leave_the_page_going(open_playground):
+    box = open_playground()
     box.translate("The teacher will meet the doctor")
     box.wait_for("Translation: 선생님이 의사를 만날 것이다")
     assert box.said.locator("[lang=ko]").count() == 1
@@ -75,28 +59,28 @@ def test_any_sentence_is_translated_and_refused_ones_leave_the_page_going(opened
     assert box.status.text_content().startswith("One of the 34,367 sentences")
 
 
-def test_a_word_that_is_not_known_is_mended_by_a_button(opened):
-    box = opened()
+def test_a_word_that_is_not_known_is_mended_by_a_button(open_playground):
+    box = open_playground()
     box.translate("The cat sat on the HATT")
     box.page.get_by_role("button", name="Replace hatt with hat").click()
     assert box.field.input_value() == "The cat sat on the hat"
     box.wait_for(f"Translation: {pretrained().translate('The cat sat on the hat')}")
 
 
-def test_an_example_is_pressed(opened):
-    box = opened()
+def test_an_example_is_pressed(open_playground):
+    box = open_playground()
     box.page.get_by_role("button", name="The teacher will meet the doctor").click()
     assert box.field.input_value() == "The teacher will meet the doctor"
     box.wait_for("Translation: 선생님이 의사를 만날 것이다")
 
 
-def test_after_a_failed_load_the_next_try_works(opened, folder):
-    gone = folder / "model" / "parameters.js"
-    away = gone.rename(folder / "away.js")
+def test_after_a_failed_load_the_next_try_works(open_playground, playground_folder):
+    gone = playground_folder / "model" / "parameters.js"
+    away = gone.rename(playground_folder / "away.js")
     try:
-        box = opened()
+        box = open_playground()
         box.field.press("Enter")
-        box.wait_for("The model could not be loaded (parameters.js could not be loaded).")
+        box.wait_for("The model did not load (parameters.js could not be loaded).")
     finally:
         away.rename(gone)
     box.field.press("Enter")
@@ -112,8 +96,8 @@ GROWING = """() => {
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_the_translation_grows_word_by_word_or_stands_at_once(opened, motion):
-    box = opened(reduced_motion=motion)
+def test_the_translation_grows_word_by_word_or_stands_at_once(open_playground, motion):
+    box = open_playground(reduced_motion=motion)
     box.page.evaluate(GROWING)
     box.translate(START)
     box.wait_for(f"Translation: {KOREAN}")
@@ -128,8 +112,8 @@ def with_clock(page):
     page.clock.install()
 
 
-def test_a_new_sentence_ends_the_one_before_it(opened):
-    box = opened(with_clock, reduced_motion="no-preference")
+def test_a_new_sentence_ends_the_one_before_it(open_playground):
+    box = open_playground(with_clock, reduced_motion="no-preference")
     text = "The student likes the sea because it is wide"
     box.translate(text)
     first = pretrained().translate(text).split()[0]
@@ -140,8 +124,8 @@ def test_a_new_sentence_ends_the_one_before_it(opened):
     assert box.said.text_content() == f"Translation: {KOREAN}"
 
 
-def test_a_refused_sentence_leaves_the_one_before_it_to_its_end(opened):
-    box = opened(with_clock, reduced_motion="no-preference")
+def test_a_refused_sentence_leaves_the_one_before_it_to_its_end(open_playground):
+    box = open_playground(with_clock, reduced_motion="no-preference")
     text = "The student likes the sea because it is wide"
     box.translate(text)
     whole = pretrained().translate(text)
@@ -166,8 +150,8 @@ def paste(box, text):
     )
 
 
-def test_pasted_line_breaks_part_words(opened):
-    box = opened()
+def test_pasted_line_breaks_part_words(open_playground):
+    box = open_playground()
     paste(box, "The cat\r\nsat on\nthe mat")
     assert box.field.input_value() == START
     box.field.press("Enter")
@@ -183,8 +167,8 @@ def test_pasted_line_breaks_part_words(opened):
     ],
     ids=["spaces", "breaks", "words"],
 )
-def test_a_page_is_pasted_at_once(opened, text, said):
-    box = opened()
+def test_a_page_is_pasted_at_once(open_playground, text, said):
+    box = open_playground()
     with computing(box.page) as took:
         paste(box, text)
         box.field.press("Enter")
@@ -194,8 +178,10 @@ def test_a_page_is_pasted_at_once(opened, text, said):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("device", [STILL, PHONE], ids=["desk", "phone"])
-def test_no_rule_of_axe_is_broken_and_nothing_is_wider_than_the_page(opened, theme, device):
-    box = opened(**device)
+def test_no_rule_of_axe_is_broken_and_nothing_is_wider_than_the_page(
+    open_playground, theme, device
+):
+    box = open_playground(**device)
     box.page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
     box.own.locator("summary").click()
     box.translate("The cat sat on the hatt")
@@ -215,8 +201,8 @@ SMALL = """(root) => [...root.querySelectorAll(
   .filter(([, { width, height }]) => Math.min(width, height) < 44)"""
 
 
-def test_a_finger_hits_what_it_means(opened):
-    box = opened(**PHONE)
+def test_a_finger_hits_what_it_means(open_playground):
+    box = open_playground(**PHONE)
     box.own.locator("summary").click()
     box.translate(START)
     box.wait_for(f"Translation: {KOREAN}")
@@ -241,16 +227,16 @@ ACTIVE = """(field) => {
 }"""
 
 
-def with_words(opened, **options):
-    box = opened(**options)
+def with_words(open_playground, **options):
+    box = open_playground(**options)
     box.page.evaluate(SUGGEST)
     box.field.focus()
     box.wait_for("The model is here.")
     return box
 
 
-def test_words_are_chosen_by_keyboard(opened):
-    box = with_words(opened)
+def test_words_are_chosen_by_keyboard(open_playground):
+    box = with_words(open_playground)
     field, press = box.field, box.page.keyboard.press
     assert field.get_attribute("aria-autocomplete") == "list"
     list_id = field.get_attribute("aria-controls")
@@ -281,8 +267,8 @@ def test_words_are_chosen_by_keyboard(opened):
     box.page.locator("[data-panel]").first.wait_for()
 
 
-def test_words_are_chosen_by_a_finger(opened):
-    box = with_words(opened, **PHONE)
+def test_words_are_chosen_by_a_finger(open_playground):
+    box = with_words(open_playground, **PHONE)
     box.field.fill("")
     for word in START.split():
         box.options.get_by_text(word, exact=True).tap()
@@ -294,8 +280,8 @@ def test_words_are_chosen_by_a_finger(opened):
     box.wait_for(f"Translation: {KOREAN}")
 
 
-def test_a_control_keeps_the_focus_while_it_recomputes(opened):
-    box = opened()
+def test_a_control_keeps_the_focus_while_it_recomputes(open_playground):
+    box = open_playground()
     box.translate(START)
     box.wait_for(f"Translation: {KOREAN}")
     box.page.get_by_role("radio", name="heads").check()
@@ -314,8 +300,8 @@ def test_a_control_keeps_the_focus_while_it_recomputes(opened):
     )
 
 
-def test_a_translation_without_a_word_is_said_to_be_one(opened):
-    box = opened()
+def test_a_translation_without_a_word_is_said_to_be_one(open_playground):
+    box = open_playground()
     box.translate(START)
     box.wait_for(f"Translation: {KOREAN}")
     box.page.get_by_role("radio", name="heads").check()
@@ -329,9 +315,9 @@ def test_a_translation_without_a_word_is_said_to_be_one(opened):
     assert "(no word)" in box.page.locator("[data-panel=translation]").text_content()
 
 
-def test_a_model_of_ones_own_is_used_and_a_wrong_file_changes_nothing(opened):
+def test_a_model_of_ones_own_is_used_and_a_wrong_file_changes_nothing(open_playground):
     own = Translator.from_checkpoint(checkpoint("bpe"))
-    box = opened()
+    box = open_playground()
     box.translate(START)
     box.wait_for(f"Translation: {KOREAN}")
     box.own.locator("summary").click()
@@ -360,19 +346,19 @@ def test_a_model_of_ones_own_is_used_and_a_wrong_file_changes_nothing(opened):
     assert example.count() == 1
 
 
-def test_a_model_of_ones_own_needs_no_other(opened):
+def test_a_model_of_ones_own_needs_no_other(open_playground):
     """The engine comes for the file, and the book's parameters were never there."""
-    box = opened(lambda page: page.route("**/parameters.js*", lambda route: route.abort()))
+    box = open_playground(lambda page: page.route("**/parameters.js*", lambda route: route.abort()))
     own = Translator.from_checkpoint(checkpoint("bpe"))
     box.own.locator("summary").click()
-    box.wait_for("could not be loaded")
+    box.wait_for("The model did not load")
     file = {"name": "m.safetensors", "mimeType": "", "buffer": model_file(own)}
     box.own.locator("input").set_input_files(file)
     box.wait_for("In use: m.safetensors.")
     box.translate("The dog slept.")
     box.wait_for(f"Translation: {own.translate('The dog slept.')}")
     box.page.get_by_role("button", name="Back to the book's model").click()
-    box.wait_for("could not be loaded")
+    box.wait_for("The model did not load")
     assert box.root.locator("[data-panel]").count(), "the model in use stays"
 
 

@@ -3,34 +3,19 @@
 import pytest
 from playwright.sync_api import expect
 
-from qkv.explore.playground import playground
 from qkv.pretrained import pretrained
 from qkv.translator.head_changes import without_positions
 from tests.browser.axe import violations
-from tests.browser.playground_page import KOREAN, PHONE, STILL, playgrounds, write_playground
+from tests.browser.playground_page import KOREAN, PHONE, START, STILL
 
-START = "The cat sat on the mat"
 KNOWN = "One of the 34,367 sentences that the book has for this model"
-OLD = f"Below still stands the answer to “{START}”."
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("playground")
-    write_playground(folder, playground(title="Any sentence", hint="Type.", start=START))
-    return folder
+OLD = f"The answer below is to “{START}”."
 
 
 @pytest.fixture
-def opened(browser, folder):
-    with playgrounds(browser, folder) as open_page:
-        yield open_page
-
-
-@pytest.fixture
-def box(opened):
+def box(open_playground):
     """The playground with the answer to its first sentence."""
-    box = opened()
+    box = open_playground()
     box.translate(START)
     expect(box.said).to_have_text(f"Translation: {KOREAN}")
     return box
@@ -44,8 +29,8 @@ def box(opened):
         ("The doctor ate an egg", "The doctor ate the egg", "Read “the” for “an”. "),
     ],
 )
-def test_articles_and_plurals_are_forgiven_and_said(opened, typed, read, said):
-    box = opened()
+def test_articles_and_plurals_are_forgiven_and_said(open_playground, typed, read, said):
+    box = open_playground()
     box.translate(typed)
     expect(box.said).to_have_text(f"Translation: {pretrained().translate(read)}")
     expect(box.status).to_contain_text(said)
@@ -53,8 +38,8 @@ def test_articles_and_plurals_are_forgiven_and_said(opened, typed, read, said):
     expect(box.root.locator("[data-panel=sentence]")).to_contain_text(read)
 
 
-def test_two_sentences_in_one_are_explained(opened):
-    box = opened()
+def test_two_sentences_in_one_are_explained(open_playground):
+    box = open_playground()
     box.translate("The cat and the elephant sat")
     said = "The model does not know 'and' (write two sentences), 'elephant'."
     expect(box.status).to_have_text(said)
@@ -66,8 +51,10 @@ FILTER = "(panels) => getComputedStyle(panels).filter"
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("device", [STILL, PHONE], ids=["desk", "phone"])
-def test_below_a_refused_sentence_the_old_answer_is_dimmed_and_named(opened, theme, device):
-    box = opened(**device)
+def test_below_a_refused_sentence_the_old_answer_is_dimmed_and_named(
+    open_playground, theme, device
+):
+    box = open_playground(**device)
     box.page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
     box.translate(START)
     expect(box.said).to_have_text(f"Translation: {KOREAN}")
@@ -87,25 +74,28 @@ def test_below_a_refused_sentence_the_old_answer_is_dimmed_and_named(opened, the
     assert panels.evaluate(FILTER) == "none"
 
 
-def test_a_first_sentence_that_is_refused_has_no_answer_to_name(opened):
-    box = opened()
+def test_a_first_sentence_that_is_refused_has_no_answer_to_name(open_playground):
+    box = open_playground()
     box.translate("The grzbl sat")
     expect(box.status).to_have_text("The model does not know 'grzbl'.")
 
 
-def test_a_changed_translation_is_not_called_the_one_that_the_book_has(opened):
+def test_a_changed_translation_is_not_called_the_one_that_the_book_has(open_playground):
     sentence = "The teacher will meet the doctor"
     own = pretrained().translate(sentence)
     with without_positions(pretrained().model, ["encoder"]):
         changed = pretrained().translate(sentence)
     assert changed != own
-    box = opened()
+    box = open_playground()
     box.translate(sentence)
     expect(box.status).to_have_text(f"{KNOWN}.")
     box.page.get_by_role("radio", name="heads").check()
     box.page.get_by_role("checkbox", name="encoder").uncheck()
     expect(box.said).to_have_text(f"Translation: {changed}")
-    other = f"{KNOWN}, but with these settings its translation is another: it may be wrong."
+    other = (
+        "The book has this sentence, but under these settings its translation is another: "
+        "it may be wrong."
+    )
     expect(box.status).to_contain_text(other)
     box.page.get_by_role("button", name="Switch all on").click()
     expect(box.said).to_have_text(f"Translation: {own}")
@@ -119,4 +109,4 @@ def test_what_is_drawn_at_random_is_called_another_translation(box):
     slider.focus()
     slider.press("End")
     expect(box.said).not_to_have_text(f"Translation: {KOREAN}")
-    expect(box.status).to_contain_text("with these settings its translation is another")
+    expect(box.status).to_contain_text("under these settings its translation is another")

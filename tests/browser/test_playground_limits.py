@@ -5,29 +5,14 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
-from qkv.explore.playground import playground
 from qkv.javascript.model_file import model_file
 from qkv.text import EOS
 from qkv.translator import Translator
 from tests.browser.axe import violations
-from tests.browser.playground_page import PHONE, playgrounds, write_playground
+from tests.browser.playground_page import PHONE
 from tests.helpers.translators import checkpoint
 
-START = "The cat sat on the mat"
 LONGEST = 512  # tokens that a page reads or writes
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("playground")
-    write_playground(folder, playground(title="Any sentence", hint="Type.", start=START))
-    return folder
-
-
-@pytest.fixture
-def opened(browser, folder):
-    with playgrounds(browser, folder) as open_page:
-        yield open_page
 
 
 def model_with(change, max_len=30):
@@ -53,9 +38,9 @@ def never_end(parameters):
     parameters["decoder.norm.bias"][:] = -10 * parameters["target_embedding.weight"][EOS]
 
 
-def test_a_word_of_many_letters_is_refused_at_once(opened):
+def test_a_word_of_many_letters_is_refused_at_once(open_playground):
     """Its pairs are joined in a time that grows with the letters, and not with their square."""
-    box = opened()
+    box = open_playground()
     use(box, model_with(lambda _: None))
     word = "catsmat" * 3000
     box.translate(word)
@@ -63,12 +48,12 @@ def test_a_word_of_many_letters_is_refused_at_once(opened):
 
 
 @pytest.mark.parametrize("marks", [31, 20_000])
-def test_more_marks_than_a_letter_has_are_left_out_of_the_field(opened, marks):
+def test_more_marks_than_a_letter_has_are_left_out_of_the_field(open_playground, marks):
     """To lay out a run of them takes a browser the square of its length."""
-    box = opened()
+    box = open_playground()
     box.field.fill("The cat")
     box.field.fill("a" + "\u0301" * marks)
-    said = "The text has more than 30 marks on one letter, and was left out of the field."
+    said = "Text with more than 30 marks on one letter was left out."
     expect(box.status).to_have_text(said)
     assert "\u0301" not in box.field.input_value()
     box.field.fill("a" + "\u0301" * 30)
@@ -76,11 +61,11 @@ def test_more_marks_than_a_letter_has_are_left_out_of_the_field(opened, marks):
 
 
 @pytest.fixture
-def endless(opened):
+def endless(open_playground):
     """A playground with a model that never ends, and may write 10,000 tokens by its file."""
 
     def open_page(**options):
-        box = opened(**options)
+        box = open_playground(**options)
         use(box, model_with(never_end, max_len=10_000))
         return box
 
@@ -95,7 +80,7 @@ def search_by_beams(box):
 def test_a_model_that_never_ends_is_cut_where_the_page_ends(endless):
     box = endless()
     box.translate("The dog slept.")
-    said = f"The translation is cut: it had no end after {LONGEST} tokens."
+    said = f"Cut: it had no end after {LONGEST} tokens."
     expect(box.status).to_have_text(said)
     box.translate("The cat. " * 300)
     said = f"The page reads at most {LONGEST - 1} pieces of words at once"
@@ -120,7 +105,7 @@ def test_a_search_leaves_the_page_answering_and_is_stopped(endless):
     search_by_beams(box)
     stop.click()
     box.page.wait_for_function("window.turns > 20")
-    expect(box.status).to_have_text("Stopped before there was another answer.")
+    expect(box.status).to_have_text("Stopped before another answer.")
     expect(stop).to_be_hidden()
     expect(box.page.get_by_role("radio", name="greedy")).to_be_checked()
     expect(box.root.locator("[data-panel=hypotheses]")).to_have_count(0)
@@ -176,8 +161,8 @@ OVERFLOWS = {
 
 
 @pytest.mark.parametrize("name", OVERFLOWS)
-def test_a_model_whose_numbers_overflow_is_said_to_be_one(opened, name):
-    box = opened()
+def test_a_model_whose_numbers_overflow_is_said_to_be_one(open_playground, name):
+    box = open_playground()
     use(box, model_with(OVERFLOWS[name]))
     box.translate("The dog slept.")
     said = "The model's numbers overflow: its parameters are too large to compute with."

@@ -23,18 +23,10 @@ def few_files() -> None:
 
 
 @pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the server writes to its terminal."""
-    return tmp_path_factory.mktemp("log") / "stderr.txt"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, log: Path) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("book")
-    (folder / "index.html").write_text("<title>Toy</title>")
+def server(toy_book: Path, log: Path) -> Iterator[Server]:
     with (
         log.open("w") as stderr,
-        serving(folder, preexec_fn=few_files, stderr=stderr) as running,
+        serving(toy_book, preexec_fn=few_files, stderr=stderr) as running,
     ):
         yield running
 

@@ -28,10 +28,8 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("book")
-    (folder / "index.html").write_text("<title>Toy</title>")
-    with serving(folder) as running:
+def server(toy_book: Path) -> Iterator[Server]:
+    with serving(toy_book) as running:
         yield running
 
 

@@ -28,10 +28,8 @@ def test_a_kernel_that_is_being_started_is_not_listed_yet() -> None:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("book")
-    (folder / "index.html").write_text("<title>Toy</title>")
-    with serving(folder) as running:
+def server(toy_book: Path) -> Iterator[Server]:
+    with serving(toy_book) as running:
         yield running
 
 

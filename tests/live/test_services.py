@@ -17,15 +17,8 @@ GOOD = {"path": "a.ipynb", "type": "notebook", "name": "", "kernel": {"name": "p
 
 
 @pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("log") / "stderr.txt"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, log: Path) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("book")
-    (folder / "index.html").write_text("<title>Toy</title>")
-    with log.open("w") as stderr, serving(folder, "--kernels", "2", stderr=stderr) as running:
+def server(toy_book: Path, log: Path) -> Iterator[Server]:
+    with log.open("w") as stderr, serving(toy_book, "--kernels", "2", stderr=stderr) as running:
         yield running
 
 
