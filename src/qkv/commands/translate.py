@@ -16,14 +16,13 @@ from qkv.commands.translate_arguments import SHIPPED, parse, search_options
 from qkv.commands.translate_remarks import (
     Remarks,
     check_words,
-    describe_sentences,
     greeting,
     list_words_hint,
+    word_list,
 )
 from qkv.files import atomic_write
 from qkv.pretrained import pretrained
 from qkv.pretrained.lenient_tokenizer import UnknownWordsError
-from qkv.text import SPECIAL_TOKENS
 from qkv.text.lines import LineError, decode_line, read_lines, split_lines
 from qkv.translator import Translator, attention_page
 
@@ -67,10 +66,7 @@ def run(options: argparse.Namespace) -> int:
     )
     translator = load(options.checkpoint, options.room, options.device)
     if options.list_words:
-        tokens = translator.source.tokens[len(SPECIAL_TOKENS) :]
-        write_out(sorted(tokens, key=lambda token: (token.lower(), token)))
-        if options.checkpoint == SHIPPED:
-            write_out(describe_sentences())
+        write_out(word_list(translator, options.checkpoint == SHIPPED))
         return 0
     if options.max_new_tokens and options.max_new_tokens > translator.max_len:
         most = translator.max_len

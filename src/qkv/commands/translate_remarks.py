@@ -10,10 +10,11 @@ from qkv.commands.messages import counted
 from qkv.corpus import sentence_patterns, sentences
 from qkv.pretrained.lenient_tokenizer import LenientTokenizer
 from qkv.pretrained.load import EXAMPLE
+from qkv.text import SPECIAL_TOKENS
 from qkv.text.lines import LineError
 from qkv.translator import Translator
 
-__all__ = ["Remarks", "check_words", "describe_sentences", "greeting", "list_words_hint"]
+__all__ = ["Remarks", "check_words", "greeting", "list_words_hint", "word_list"]
 
 MOST_NAMED = 20  # words or lines
 
@@ -60,10 +61,15 @@ def list_words_hint(checkpoint: str) -> str:
     return f"qkv translate {shlex.quote(checkpoint)} --list-words shows all that it knows"
 
 
-def describe_sentences() -> list[str]:
-    """How the sentences are made that the model of the book was trained for."""
+def word_list(translator: Translator, is_shipped: bool) -> list[str]:
+    """All that a model knows; of the book's, how its sentences are made too."""
+    tokens = translator.source.tokens[len(SPECIAL_TOKENS) :]
+    words = sorted(tokens, key=lambda token: (token.lower(), token))
+    if not is_shipped:
+        return words
     width = max(len(pattern) for pattern, _ in sentence_patterns())
     return [
+        *words,
         "",
         "Its sentences, each in the present, the past and the future, with and without not;",
         "an adjective may stand before a noun. PLACE is a preposition and a noun.",

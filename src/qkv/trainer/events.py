@@ -94,7 +94,7 @@ class FitStart:
 
     Args:
         step, steps: how many are taken, and how many there will be.
-        before: how many there were to be before a run was given more; 0 where nothing changed.
+        before: how many the run was to have when it was left; 0 of a new one.
     """
 
     step: int

@@ -150,7 +150,7 @@ class Trainer:
             self.runtime.barrier()  # all have looked at the folder before one writes to it
             if run and main and before != self.total_steps:
                 run.begin(self.description)
-            emit(FitStart(self.state.step, self.total_steps, before % self.total_steps))
+            emit(FitStart(self.state.step, self.total_steps, before))
             self._fit(run, emit)
             if run and main:
                 self._average(run, emit)
@@ -161,14 +161,9 @@ class Trainer:
     @cached_property
     def description(self) -> StoredRun:
         """All that a run of this trainer has to know to go on as it began."""
-        return StoredRun(
-            self.data.config,
-            self.model.config,
-            self.config,
-            self.runtime.config,
-            digests(self.data),
-            self.runtime.machine,
-        )
+        data, model, runtime = self.data, self.model.config, self.runtime
+        stored = (data.config, model, self.config, runtime.config)
+        return StoredRun(*stored, digests(data), runtime.machine)
 
     def checkpoint(self, scores: Scores | None = None, **metadata: Any) -> Checkpoint:
         """The model as it is now, with its vocabularies.

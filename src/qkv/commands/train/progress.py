@@ -117,7 +117,7 @@ class TrainingProgress:
                 )
         if event.step:
             self._line(f"Going on from update {event.step:,} of {event.steps:,}.")
-            if event.before:
+            if 0 < event.before < event.steps:
                 self._line(longer_in_words(self.trainer, event))
             elif event.step == event.steps:
                 self._line("It is at its end. To train on, give more --epochs or --steps.")
