@@ -50,7 +50,7 @@ class Setting:
     """Variables that make a library take other kernels, and what `probe` says if it does."""
 
     name: str
-    library: str
+    backend: str
     variables: tuple[tuple[str, str], ...]
     shows: str
 

@@ -89,8 +89,8 @@ def show(results: Sequence[Result], console: Console) -> int:
 
 def product(every: Sequence[Setting]) -> list[Setting]:
     """All combinations: of each library one setting, or its own choice."""
-    libraries = list(dict.fromkeys(setting.library for setting in every))
-    choices = [[s for s in every if s.library == library] for library in libraries]
+    libraries = list(dict.fromkeys(setting.backend for setting in every))
+    choices = [[s for s in every if s.backend == library] for library in libraries]
     joined = []
     for picked in itertools.product(*choices):
         environment = {key: text for s in picked for key, text in s.environment.items()}

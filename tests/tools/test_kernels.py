@@ -15,7 +15,7 @@ SAPPHIRE = {**SKYLAKE, "AVX512BF16": True, "AVX512_SPR": True}
 
 
 def names(features: dict[str, bool], library: str) -> list[str]:
-    return [setting.name for setting in settings(features) if setting.library == library]
+    return [setting.name for setting in settings(features) if setting.backend == library]
 
 
 def test_only_what_the_processor_can_run() -> None:
