@@ -32,7 +32,7 @@ from tools.failures import failures
 from tools.kernels import Setting, another, probe, settings
 from tools.run_notebooks import CHAPTERS, NotebookError, find_chapters
 from tools.run_tests import ROOT
-from tools.run_tests import pytest as pytest_command
+from tools.steps import pytest as pytest_command
 from tools.training_cells import chapters_that_train
 
 NBVAL = ("--nbval", "--nbval-current-env", "-n", "2", "--dist", "loadscope")

@@ -28,26 +28,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tools.browser import INSTALL_HINT, find_browser
 from tools.failures import changed_files, failures, nearest_first, skip_reasons
+from tools.steps import LIVE, STEPS, Step
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "_build" / "test_logs"
 BOOK = ROOT / "_build" / "html" / "index.html"
 NO_BROWSER = "no Chromium found"
 LOG_TAIL = 200  # lines of a failed step's output that are shown; the file has them all
-
-
-@dataclass(frozen=True)
-class Step:
-    """One command. `needs` names what must be there: the built book, a browser."""
-
-    name: str
-    title: str
-    command: tuple[str, ...]
-    needs: tuple[str, ...] = ()
-
-    @property
-    def is_pytest(self) -> bool:
-        return "pytest" in self.command
 
 
 @dataclass(frozen=True)
@@ -62,32 +49,6 @@ class Outcome:
     seconds: float = 0.0
     remark: str = ""
     notes: tuple[str, ...] = ()  # where to begin, and why tests were skipped
-
-
-def pytest(*arguments: str) -> tuple[str, ...]:
-    common = ("-q", "-p", "no:cacheprovider", "-o", "junit_family=xunit1")  # this one names files
-    return ("-m", "pytest", *common, *arguments)
-
-
-# Each process keeps to files of its own as long as it can, so that what a file's tests share (a
-# server, a trained model, an opened page) is mostly made once.
-IN_HALVES = ("-n", "2", "--dist", "worksteal")
-NOTEBOOKS = ("--nbval", "--nbval-current-env", "chapters")
-SEPARATE_STEPS = ("browser", "chapters/live", "book/test_links.py")
-UNIT = ("tests", *(f"--ignore=tests/{name}" for name in SEPARATE_STEPS))
-STEPS = (
-    Step("format", "formatting", ("-m", "ruff", "format", "--check", ".")),
-    Step("lint", "lint", ("-m", "ruff", "check", ".")),
-    Step("types", "types", ("-m", "mypy")),
-    Step("html", "the book, warnings as errors", ("tools/build_book.py", "--always")),
-    Step("links", "internal links", pytest("tests/book/test_links.py"), ("book",)),
-    Step("unit", "unit tests", pytest(*IN_HALVES, *UNIT)),
-    Step("notebooks", "every notebook cell", pytest("-n", "2", "--dist", "loadscope", *NOTEBOOKS)),
-    Step("browser", "pages in a browser", pytest(*IN_HALVES, "tests/browser"), ("book", "browser")),
-)
-
-# Takes as long as the chapters are many, so it runs only when it is named.
-LIVE = Step("live", "every chapter's cells", pytest("tests/chapters/live"), ("book", "browser"))
 
 
 def run(step: Step, browser: str | None) -> Outcome:
