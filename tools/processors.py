@@ -5,7 +5,7 @@
     python tools/processors.py --list          the settings, and what runs under each
     python tools/processors.py --only Haswell  one setting
     python tools/processors.py --product       all combinations, for the chapters that train
-    python tools/processors.py --another       one kernel unlike this processor's, for those (CI)
+    python tools/processors.py --another       one kernel unlike this processor's, for those
 
 Under each setting nbval runs every cell, its asserts too, and compares what it prints with what is
 stored. The table says which cells failed; the exit status is 1 if any did.

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.live import LivePage, Reader
+from tests.browser.live import LivePage, Reader, free
 from tests.browser.shown import SNAPSHOT
 from tests.chapters.live.shown import OUTPUTS, WIDGET, joined, shown, stored
+from tests.helpers.live_server import Server, run
 from tests.helpers.waiting import until
+from tools.kernels import PROBE, Setting
 
 ROOT = Path(__file__).parents[3]
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
@@ -74,6 +77,15 @@ def differences(one: Any, other: Any, place: str = "") -> list[str]:
         return [f"{place}: {len(one)} and {len(other)} parts"]
     keys = one if isinstance(one, dict) else range(len(one))
     return [words for key in keys for words in differences(one[key], other[key], f"{place}.{key}")]
+
+
+def test_the_kernels_are_others_than_this_processor_would_take(
+    live_server: Server, setting: Setting
+) -> None:
+    kernel = live_server.session()["kernel"]["id"]
+    with closing(live_server.socket(kernel)) as line:
+        assert setting.shows in run(line, PROBE)
+    free(live_server)
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
