@@ -198,3 +198,40 @@ def test_arrays_are_equal_up_to_their_own_rounding():
     assert not same_array(np.array([np.inf, 1.0]), np.array([1.0, 1.0]))
     assert not same_array(np.zeros(2), np.zeros(3))
     assert not same_array(np.array([1, 2]), np.array([1, 3]))
+
+
+def drawn(line, source="draw()", above="train()", text="a figure"):
+    """A notebook with a picture of one run."""
+    figure, axes = plt.subplots(figsize=(2, 1))
+    axes.plot(line)
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png")
+    plt.close(figure)
+    data = {"image/png": base64.b64encode(stream.getvalue()).decode(), "text/plain": text}
+    tagged = {"tags": ["one-run"]}
+    cells = [
+        new_code_cell(above, id="a"),
+        new_code_cell(source, id="b", metadata=tagged, outputs=[new_output("display_data", data)]),
+    ]
+    return keep_equal_outputs(new_notebook(cells=cells), new_notebook())
+
+
+def test_a_picture_of_one_run_stays_while_its_code_is_the_same():
+    stored = drawn([1, 2])
+    assert keep_equal_outputs(drawn([2, 1]), stored) == stored
+    assert keep_equal_outputs(stored, stored) == stored  # the hash too
+
+
+@pytest.mark.parametrize(
+    "changed", [{"source": "draw(2)"}, {"above": "train(2)"}, {"text": "two figures"}]
+)
+def test_a_picture_of_one_run_is_drawn_anew_by_other_code(changed):
+    fresh = drawn([2, 1], **changed)
+    assert keep_equal_outputs(fresh, drawn([1, 2])) == fresh
+
+
+def test_without_the_tag_another_picture_is_stored():
+    fresh, stored = drawn([2, 1]), drawn([1, 2])
+    for notebook in (fresh, stored):
+        notebook["cells"][1]["metadata"] = {}
+    assert keep_equal_outputs(fresh, stored) == fresh

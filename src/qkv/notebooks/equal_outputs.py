@@ -16,6 +16,7 @@ from qkv.explore.framework.widget_state import (
     views_of,
 )
 from qkv.notebooks.explorers import same_model
+from qkv.notebooks.one_run import note_code, same_code
 from qkv.notebooks.pictures import same_picture
 from qkv.notebooks.rounding import same_values
 
@@ -24,27 +25,30 @@ def keep_equal_outputs(fresh: JSON, stored: JSON) -> JSON:
     """The fresh notebook, with the stored form of each output that looks the same.
 
     A processor adds in its own order, so that last digits, the edges of drawn lines and the
-    explorers' frames differ where nothing has changed for a reader.
+    explorers' frames differ where nothing has changed for a reader. Of a cell with the tag
+    `one-run`, pictures stay while its code is the same.
 
     Args:
         fresh, stored: parsed .ipynb, widget ids normalized; cells are matched by their ids.
     """
     result = copy.deepcopy(fresh)
+    note_code(result)
     cells = {cell.get("id"): cell for cell in stored["cells"]}
     for cell in result["cells"]:
         before = cells.get(cell.get("id"), {})
         if cell.get("outputs") and before.get("outputs"):
             keep_models(result, cell, stored, before)
-            cell["outputs"] = kept_outputs(cell["outputs"], before["outputs"])
+            one_run = same_code(cell, before)
+            cell["outputs"] = kept_outputs(cell["outputs"], before["outputs"], one_run)
     return result
 
 
-def kept_outputs(fresh: Sequence[Any], stored: Sequence[Any]) -> list[Any]:
-    """The outputs of a cell, each in its stored form if it looks the same."""
+def kept_outputs(fresh: Sequence[Any], stored: Sequence[Any], one_run: bool = False) -> list[Any]:
+    """The outputs of a cell, each in its stored form if it looks the same, or is of `one_run`."""
     if len(fresh) != len(stored):
         return list(fresh)
     return [
-        with_count(before, output) if same_output(output, before) else output
+        with_count(before, output) if same_output(output, before, one_run) else output
         for output, before in zip(fresh, stored, strict=True)
     ]
 
@@ -57,9 +61,14 @@ def with_count(stored: Any, fresh: Any) -> Any:
     return result
 
 
-def same_output(one: Any, other: Any) -> bool:
-    """Whether two outputs look the same. A view of a widget holds an id alone: see keep_models."""
+def same_output(one: Any, other: Any, one_run: bool = False) -> bool:
+    """Whether two outputs look the same. A view of a widget holds an id alone: see keep_models.
+
+    Args:
+        one_run: pictures count as the same.
+    """
     data, others = one.get("data", {}), other.get("data", {})
+    compare = COMPARE | ({"image/png": lambda *_: True} if one_run else {})
     rest = [
         {key: value for key, value in output.items() if key not in ("data", "execution_count")}
         for output in (one, other)
@@ -67,7 +76,7 @@ def same_output(one: Any, other: Any) -> bool:
     return (
         same_values(*rest)
         and data.keys() == others.keys()
-        and all(COMPARE.get(mime, same_values)(data[mime], others[mime]) for mime in data)
+        and all(compare.get(mime, same_values)(data[mime], others[mime]) for mime in data)
     )
 
 
