@@ -1,4 +1,4 @@
-"""Pictures of a single training run, which rounding leads elsewhere on another processor.
+"""Pictures of one run that look otherwise on another processor: of training, of rounding itself.
 
 Such a picture stays as it is stored while the code that drew it is the same.
 """
