@@ -11,7 +11,7 @@ from typing import Any
 from qkv.explore.framework.widget_state import JSON
 
 TAG = "one-run"  # of a cell that draws such a picture
-CODE = "code"  # in its metadata: a hash of the code up to it, by which it was drawn
+CODE = "code_hash"  # in its metadata: one of the code up to it, by which it was drawn
 
 
 def note_code(notebook: JSON) -> None:
