@@ -28,7 +28,9 @@ RUN = """async () => {
   const rules = Object.fromEntries(axe.getRules().map(({ ruleId }) => [ruleId, { enabled: true }]));
   rules["color-contrast-enhanced"].enabled = rules["focus-order-semantics"].enabled = false;
   const { violations } = await axe.run({ resultTypes: ["violations"], rules });
+  const formula = (element) => element.querySelector("math"); // it is read out: axe sees no text
   return violations.flatMap(({ id, nodes }) => nodes
+    .filter(({ target }) => id !== "empty-table-header" || !formula(document.querySelector(target)))
     .map(({ impact, target, html, failureSummary }) =>
       `${impact} ${id} at ${target.join(" ")}: ${failureSummary} ${html.slice(0, 160)}`));
 }"""

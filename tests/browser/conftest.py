@@ -6,7 +6,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, BrowserType, Page, expe
 from qkv.explore.playground import playground
 from tests.browser.live import LivePage, Reader, forget_edits, free
 from tests.browser.playground_page import START, Box, playgrounds, write_playground
+from tests.browser.web_server import QuietHandler
 from tests.helpers.live_server import Server, serving
 from tests.helpers.waiting import WAIT_MILLISECONDS
 from tools.browser import INSTALL_HINT, find_browser
@@ -37,16 +38,11 @@ LARGE = {"viewport": {"width": 1280, "height": 900}}
 SCHEMES_AT_HOME = ("data:", "blob:", "about:", "file:", "chrome:")
 
 
-class QuietHandler(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: the tests read the browser's side."""
-
-
 class Watch:
     """What went wrong on the pages of one context: outside requests, errors, missing files."""
 
-    def __init__(self, home: str) -> None:
-        self.home = home
+    def __init__(self, *homes: str) -> None:
+        self.homes = [*homes]
         self.outside: list[str] = []
         self.errors: list[str] = []
 
@@ -62,7 +58,7 @@ class Watch:
         assert not self.errors, "\n".join(self.errors)
 
     def _note_request(self, url: str) -> None:
-        if not url.startswith((self.home, *SCHEMES_AT_HOME)):
+        if not url.startswith((*self.homes, *SCHEMES_AT_HOME)):
             self.outside.append(url)
 
     def _note_failure(self, url: str, reason: str | None) -> None:

@@ -24,7 +24,7 @@ from qkv.live.content_security_policy import build_policy
 from qkv.text import EOS, PAD, SOS
 from qkv.translator import Translator
 from qkv.translator.head_changes import switched_off, without_positions
-from tests.browser.conftest import QuietHandler
+from tests.browser.web_server import QuietHandler
 
 # By its name, for `qkv.numpy.decoding.beam_search` is the function.
 beam_module: Any = importlib.import_module("qkv.numpy.decoding.beam_search")

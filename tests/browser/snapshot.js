@@ -50,7 +50,7 @@
     points: all(node, ".qkv-point", point), nodes: all(node, ".qkv-node", treeNode),
     boxes: all(node, ".qkv-box, .qkv-surround", part), links: all(node, ".qkv-link", part),
     circles: all(node, ".qkv-circle", (circle) => Number(circle.getAttribute("r"))),
-    labels: labels(node), header: all(node, "thead th", text),
+    labels: labels(node), header: all(node, "thead tr > *", text),
     rows: all(node, "tbody tr", (row) => all(row, "td, th", text)),
     chosen: all(node, ".qkv-chosen", (rect) => rect.style.display !== "none"),
   });

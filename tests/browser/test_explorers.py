@@ -16,8 +16,8 @@ from qkv.explore.framework.bundle import plain_script, style_sheet
 from qkv.explore.framework.ranges import is_numeric
 from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
 from tests.browser.choices import press_every_button
-from tests.browser.conftest import QuietHandler
 from tests.browser.shown import SNAPSHOT, compare
+from tests.browser.web_server import QuietHandler
 from tests.helpers.explorers import explorers_of, function_of
 from tests.helpers.waiting import WAIT_SECONDS
 
@@ -142,6 +142,7 @@ def explorers(opened):
 
     def walk(size=STILL["viewport"], color_scheme="light"):
         for page, found in opened:
+            page.bring_to_front()  # a browser draws few frames of the others
             page.mouse.move(0, 0)  # away from any picture
             page.set_viewport_size(size)
             page.emulate_media(reduced_motion="reduce", color_scheme=color_scheme)
