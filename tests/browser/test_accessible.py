@@ -17,7 +17,6 @@ from qkv.explore import Bars, Heatmap
 from qkv.explore.framework.widget_state import VIEW_MIME
 from tests.browser.axe import keep_one_of_each, violations
 from tests.browser.live import Reader
-from tests.browser.test_explorers import SETTLED
 from tests.browser.test_pages import PHONE, built_pages
 from tests.helpers.explorers import CHAPTERS, explorers_in_chapter, function_of
 from tests.helpers.live_server import Server
@@ -25,6 +24,8 @@ from tests.helpers.waiting import after_timers
 
 WIDE: ViewportSize = {"width": 1280, "height": 900}
 OPEN = "document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
+# Two frames: what watches sizes has answered.
+SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 LOOKS_AGAIN = 300  # ms after the last change, the theme looks which blocks of code scroll
 
 SLIDERS = """

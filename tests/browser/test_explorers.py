@@ -22,8 +22,6 @@ from tests.helpers.explorers import explorers_of, function_of
 from tests.helpers.waiting import WAIT_SECONDS
 
 LOADS = "explorers.js"
-# Two frames: what watches sizes has answered.
-SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 EXPLORER, PLAYGROUND = (f".qkv-explore:has(.qkv-{kind})" for kind in ("explorer", "playground"))
 STILL = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
 
@@ -36,25 +34,17 @@ def pages_of(book):
 
 
 class OnPage:
-    """One explorer on a page: its axes from the states stored there, its controls, its picture."""
+    """One explorer on a page: its axes from the state stored there, its controls, its picture."""
 
-    def __init__(self, page, index, states):
+    def __init__(self, page, index):
         self.page = page
         self.box = page.locator(EXPLORER).nth(index)
         self.root = self.box.locator(".qkv-explorer")
         self.fn = function_of(self.root.get_attribute("data-source"))
         title = self.box.get_attribute("aria-label")
-        self.state = next(state for state in states if state["title"] == title)
+        self.state = next(s for s in stored_on(page) if s["title"] == title)
         self.axes = self.state["axes"]
         self.controls = self.box.locator(".qkv-controls > *")
-        self.switches = self.controls.locator("input[type=checkbox]").all()
-        self.on = [switch.is_checked() for switch in self.switches]
-
-    def reset(self):
-        """Put its controls where they were when the page was opened."""
-        self.move(self.start())
-        for switch, on in zip(self.switches, self.on, strict=True):
-            switch.set_checked(on)
 
     def move(self, places):
         """Put the controls of {axis: place} there, as a hand would, and return what is shown."""
@@ -102,8 +92,7 @@ def explorers_on(page):
     views = page.locator(f'script[type="{VIEW_MIME}"]').count()
     explorers, playgrounds = (page.locator(kind).count() for kind in (EXPLORER, PLAYGROUND))
     assert explorers + playgrounds == views
-    states = stored_on(page)
-    return [OnPage(page, i, states) for i in range(explorers)]
+    return [OnPage(page, i) for i in range(explorers)]
 
 
 def settings(axes, start):
@@ -125,31 +114,15 @@ def still(browser, book_url):
     context.close()
 
 
-@pytest.fixture(scope="module")
-def opened(browser, book, book_url):
-    """The explorers of every page of the book, each page opened once, in a tab of its own."""
-    context = browser.new_context(**STILL)
-    pages = [context.new_page() for _ in pages_of(book)]
-    for page, path in zip(pages, pages_of(book), strict=True):
-        page.goto(f"{book_url}/{path}")
-    yield [(page, explorers_on(page)) for page in pages]
-    context.close()
-
-
 @pytest.fixture
-def explorers(opened):
-    """Every explorer of the book, page by page, each as it is found on a page just opened."""
+def explorers(still, book, book_url):
+    """Every explorer of the book, page by page."""
 
-    def walk(size=STILL["viewport"], color_scheme="light"):
-        for page, found in opened:
-            page.bring_to_front()  # a browser draws few frames of the others
-            page.mouse.move(0, 0)  # away from any picture
-            page.set_viewport_size(size)
-            page.emulate_media(reduced_motion="reduce", color_scheme=color_scheme)
-            page.evaluate(SETTLED)
-            for explorer in found:
-                explorer.reset()
-            yield from found
+    def walk(**media):
+        still.emulate_media(reduced_motion="reduce", **media)
+        for path in pages_of(book):
+            still.goto(f"{book_url}/{path}")
+            yield from explorers_on(still)
 
     return walk
 
@@ -192,12 +165,10 @@ def test_an_explorer_is_drawn_while_the_rest_of_its_page_is_still_sent(browser, 
     server.shutdown()
 
 
-def test_an_explorer_opens_at_its_start(still, book, book_url):
-    for path in pages_of(book):
-        still.goto(f"{book_url}/{path}")
-        for explorer in explorers_on(still):
-            shown = explorer.root.evaluate(SNAPSHOT)
-            compare(shown, explorer.fn(**explorer.values(explorer.start())))
+def test_an_explorer_opens_at_its_start(explorers):
+    for explorer in explorers():
+        shown = explorer.root.evaluate(SNAPSHOT)
+        compare(shown, explorer.fn(**explorer.values(explorer.start())))
 
 
 def test_the_dark_theme_turns_the_scale_round(explorers):
@@ -282,9 +253,10 @@ def test_arrow_keys_move_sliders(explorers):
 
 
 @pytest.mark.parametrize("width", [375, 1280])
-def test_every_button_is_pressed_by_mouse_and_by_keyboard(explorers, width):
+def test_every_button_is_pressed_by_mouse_and_by_keyboard(explorers, still, width):
+    still.set_viewport_size({"width": width, "height": 900})
     pressed = 0
-    for explorer in explorers({"width": width, "height": 900}):
+    for explorer in explorers():
         pressed += press_every_button(explorer.box, explorer.fn, explorer.axes)
     assert pressed
 
@@ -411,11 +383,12 @@ def test_cells_are_read_by_keyboard_and_pointer(explorers):
     assert seen
 
 
-def test_on_a_phone_nothing_is_wider_than_the_page(explorers):
-    for explorer in explorers({"width": 375, "height": 700}):
+def test_on_a_phone_nothing_is_wider_than_the_page(explorers, still):
+    still.set_viewport_size({"width": 375, "height": 700})
+    for explorer in explorers():
         for places in itertools.islice(settings(explorer.axes, explorer.start()), 0, None, 3):
             explorer.check(places)
-        assert explorer.page.evaluate("document.documentElement.scrollWidth") <= 375
+        assert still.evaluate("document.documentElement.scrollWidth") <= 375
         inner = explorer.box.locator(".qkv-controls").bounding_box()["width"]
         for _, slider in explorer.sliders():
             assert slider.bounding_box()["width"] == pytest.approx(inner, abs=1)
