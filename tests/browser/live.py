@@ -211,7 +211,12 @@ def free(server: Server) -> int:
     """End the kernels that a test left busy, so that the next test finds none; how many."""
     if server.process.poll() is not None:
         return 0
-    busy = [s["id"] for s in sessions(server) if s["kernel"]["execution_state"] != "idle"]
-    for session in busy:
-        assert server.ask(f"api/sessions/{session}", "DELETE", server.xsrf).status == 204
+    busy = [s for s in sessions(server) if s["kernel"]["execution_state"] != "idle"]
+    end(server, busy)
     return len(busy)
+
+
+def end(server: Server, ended: list[Any]) -> None:
+    """End sessions, and their kernels."""
+    for session in ended:
+        assert server.ask(f"api/sessions/{session['id']}", "DELETE", server.xsrf).status == 204

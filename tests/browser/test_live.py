@@ -8,12 +8,13 @@ import pytest
 from playwright.sync_api import Dialog, Route, WebSocket, expect
 
 from tests.browser.computing import computing
-from tests.browser.live import OTHER_TAB, LivePage, Reader
+from tests.browser.live import OTHER_TAB, LivePage, Reader, end, sessions
 from tests.helpers.waiting import after_timers, until
 
 
 def test_nothing_is_loaded_before_the_button(reader: Reader) -> None:
     """Then the editors come, a screen reader hears how it goes, and the bar has the focus."""
+    end(reader.server, sessions(reader.server))  # Python is not as another test left it
     page = reader.context.new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

@@ -99,7 +99,7 @@ def test_a_search_leaves_the_page_answering_and_is_stopped(endless):
     box = endless()
     stop = box.page.get_by_role("button", name="Stop")
     box.translate("The dog slept.")
-    expect(box.status).to_contain_text("is cut")
+    expect(box.status).to_contain_text("Cut: it had no end")
     expect(stop).to_be_hidden()
     box.page.evaluate(TURNS)
     search_by_beams(box)
