@@ -12,8 +12,9 @@ from rich.console import Console
 
 from tools import browser, build_book, failures, run_tests
 from tools.failures import Failure, count_needed_modules, name_overlap, nearest_first
-from tools.run_tests import Outcome, Step, count_results, find_steps, run_all, summarise
-from tools.run_tests import pytest as pytest_step
+from tools.run_tests import Outcome, count_results, find_steps, run_all, summarise
+from tools.steps import Step
+from tools.steps import pytest as pytest_step
 
 CI = Path(__file__).parents[2] / ".ci" / "run"
 GOOD = Step("good", "a good step", ("-c", "print('fine')"))

@@ -180,7 +180,7 @@ def test_a_run_goes_on_in_the_library_too(data, tmp_path):
     resumed = trainer(data)
     events = []
     history = resumed.fit(TrainingRun(tmp_path / "run", resume=True), events.append)
-    assert events[0] == FitStart(3, 9)
+    assert events[0] == FitStart(3, 9, 9)
     same(state_dict(resumed.model), state_dict(whole.model))
     assert history.steps == [4, 5, 6, 7, 8, 9]
     assert [result.step for result in history.validations] == [3, 6, 9]
@@ -217,7 +217,7 @@ def test_a_run_goes_on_for_longer_than_it_was_to(data, tmp_path, schedule, at):
     again = trainer(data, long)
     events.clear()
     again.fit(TrainingRun(tmp_path / "run", resume=True), events.append)
-    assert events[0] == FitStart(18, 18)
+    assert events[0] == FitStart(18, 18, 18)
 
 
 def test_a_longer_run_keeps_an_average_that_was_better_than_all_that_follows(data, tmp_path):
