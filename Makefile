@@ -8,7 +8,7 @@ CHOSEN := $(if $(filter file,$(origin PYTHON)),,--chosen)
 RUN := .venv/bin/python
 SETUP := $(PYTHON) tools/setup_venv.py
 SERVE := $(RUN) -m qkv.commands.serve $(if $(PORT),--port $(PORT)) $(if $(ADDRESS),--address $(ADDRESS))
-LOCK := .venv/bin/uv pip compile --quiet --custom-compile-command 'make lock'
+LOCK := .venv/bin/uv pip compile --quiet --no-strip-extras --custom-compile-command 'make lock'
 BUILD := $(RUN) tools/fetch_npm.py && $(RUN) tools/build_book.py
 
 .DEFAULT_GOAL := help
