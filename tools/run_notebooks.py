@@ -26,6 +26,7 @@ from sphinx.errors import ConfigError
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from qkv.notebooks.equal_outputs import keep_equal_outputs
+from qkv.notebooks.one_run import note_code
 from qkv.notebooks.stored_form import notebook_text, stored_form
 from tools.colab import repository_address, update_setup_cell
 
@@ -89,6 +90,7 @@ def refresh(path: Path, address: str, write: bool) -> bool:
     """Run one notebook; whether its stored form changed. Writes the whole file or nothing."""
     before = path.read_text(encoding="utf-8")
     fresh = stored_form(execute(path, address))
+    note_code(fresh)
     text = notebook_text(keep_equal_outputs(fresh, nbformat.reads(before, as_version=4)))
     changed = text != before
     if changed and write:

@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from qkv.explore import Bars, Heatmap, Lines, Table, explore
 from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
 from qkv.notebooks.equal_outputs import keep_equal_outputs, kept_outputs
+from qkv.notebooks.one_run import note_code
 from qkv.notebooks.rounding import same_array, same_text
 
 NOISE = 1 + 2e-16 * np.array([[1, 3, 0], [2, 5, 4]])  # as another order of sums brings
@@ -213,7 +214,9 @@ def drawn(line, source="draw()", above="train()", text="a figure"):
         new_code_cell(above, id="a"),
         new_code_cell(source, id="b", metadata=tagged, outputs=[new_output("display_data", data)]),
     ]
-    return keep_equal_outputs(new_notebook(cells=cells), new_notebook())
+    notebook = new_notebook(cells=cells)
+    note_code(notebook)
+    return notebook
 
 
 def test_a_picture_of_one_run_stays_while_its_code_is_the_same():
@@ -228,6 +231,19 @@ def test_a_picture_of_one_run_stays_while_its_code_is_the_same():
 def test_a_picture_of_one_run_is_drawn_anew_by_other_code(changed):
     fresh = drawn([2, 1], **changed)
     assert keep_equal_outputs(fresh, drawn([1, 2])) == fresh
+
+
+def test_a_save_after_an_edit_keeps_what_was_drawn_and_by_which_code():
+    """JupyterLab saves cells that were not run, or run anew, under the hash that they had."""
+    stored, edited = drawn([1, 2]), drawn([2, 1])
+    edited["cells"][0]["source"] = "train(2)"
+    saved = keep_equal_outputs(edited, stored)
+    assert saved["cells"][1] == edited["cells"][1]
+    rerun = drawn([2, 1], above="train(2)")
+    assert keep_equal_outputs(rerun, saved)["cells"][1]["metadata"] != saved["cells"][1]["metadata"]
+    unrun = drawn([1, 2])
+    unrun["cells"][0]["source"] = "train(2)"
+    assert keep_equal_outputs(rerun, keep_equal_outputs(unrun, stored)) == rerun
 
 
 def test_without_the_tag_another_picture_is_stored():

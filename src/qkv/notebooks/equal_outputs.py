@@ -16,7 +16,7 @@ from qkv.explore.framework.widget_state import (
     views_of,
 )
 from qkv.notebooks.explorers import same_model
-from qkv.notebooks.one_run import note_code, same_code
+from qkv.notebooks.one_run import CODE, code_hashes
 from qkv.notebooks.pictures import same_picture
 from qkv.notebooks.rounding import same_values
 
@@ -32,13 +32,14 @@ def keep_equal_outputs(fresh: JSON, stored: JSON) -> JSON:
         fresh, stored: parsed .ipynb, widget ids normalized; cells are matched by their ids.
     """
     result = copy.deepcopy(fresh)
-    note_code(result)
+    hashes = code_hashes(fresh)
     cells = {cell.get("id"): cell for cell in stored["cells"]}
     for cell in result["cells"]:
         before = cells.get(cell.get("id"), {})
         if cell.get("outputs") and before.get("outputs"):
             keep_models(result, cell, stored, before)
-            one_run = same_code(cell, before)
+            drawn_by = before["metadata"].get(CODE)
+            one_run = drawn_by is not None and drawn_by == hashes.get(cell["id"])
             cell["outputs"] = kept_outputs(cell["outputs"], before["outputs"], one_run)
     return result
 

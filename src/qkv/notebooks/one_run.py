@@ -6,7 +6,6 @@ Such a picture stays as it is stored while the code that drew it is the same.
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 from qkv.explore.framework.widget_state import JSON
 
@@ -14,18 +13,21 @@ TAG = "one-run"  # of a cell that draws such a picture
 CODE = "code_hash"  # in its metadata: one of the code up to it, by which it was drawn
 
 
-def note_code(notebook: JSON) -> None:
-    """Write the hash of the code up to each cell with the tag into its metadata."""
+def code_hashes(notebook: JSON) -> dict[str, str]:
+    """{id of each cell with the tag: a hash of the code up to it}."""
+    hashes = {}
     above = hashlib.sha256()
     for cell in notebook["cells"]:
-        if cell["cell_type"] != "code":
-            continue
-        above.update(f"{''.join(cell['source'])}\n".encode())
-        if TAG in cell["metadata"].get("tags", []):
-            cell["metadata"][CODE] = above.hexdigest()[:16]
+        if cell["cell_type"] == "code":
+            above.update(f"{''.join(cell['source'])}\n".encode())
+            if TAG in cell["metadata"].get("tags", []):
+                hashes[cell["id"]] = above.hexdigest()[:16]
+    return hashes
 
 
-def same_code(cell: Any, other: Any) -> bool:
-    """Whether two cells, as `note_code` left them, draw their one run by the same code."""
-    noted = cell["metadata"].get(CODE)
-    return noted is not None and bool(noted == other.get("metadata", {}).get(CODE))
+def note_code(notebook: JSON) -> None:
+    """Note in the metadata by which code pictures are drawn, of a notebook just run whole."""
+    hashes = code_hashes(notebook)
+    for cell in notebook["cells"]:
+        if cell.get("id") in hashes:
+            cell["metadata"][CODE] = hashes[cell["id"]]
