@@ -9,20 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
-# What OpenBLAS can be told to run, oldest first, and what a processor needs for it: it does not
-# ask, and dies by an illegal instruction.
+# What NumPy's OpenBLAS can be told to run, oldest first, and what a processor needs for it: it does
+# not ask, and dies by an illegal instruction. On Zen it runs what it has for Haswell, on Cooperlake
+# and later what it has for SkylakeX.
 OPENBLAS = {
     "Prescott": ("SSE3",),
     "Nehalem": ("SSE42",),
     "Sandybridge": ("AVX",),
     "Haswell": ("AVX2", "FMA3"),
-    "Zen": ("AVX2", "FMA3"),
     "SkylakeX": ("AVX512_SKX",),
-    "Cooperlake": ("AVX512_SKX", "AVX512BF16"),
-    "SapphireRapids": ("AVX512_SPR",),
 }
-# What it calls them: the oldest by another name, and Zen runs what Haswell does.
-NAMES = {"Prescott": "Katmai", "Zen": "Haswell"}
+NAMES = {"Prescott": "Katmai"}  # what it calls them
 ATEN = {"default": ("SSE3",), "avx2": ("AVX2", "FMA3"), "avx512": ("AVX512_SKX",)}
 THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 # Run by `probe`: the libraries are asked which kernels they took.
