@@ -8,6 +8,7 @@ from typing import Any
 
 import psutil
 import pytest
+from jupyter_server.services.kernels.connection.base import serialize_msg_to_ws_v1
 from jupyter_server.services.kernels.kernelmanager import ServerKernelManager, utcnow
 
 from qkv.live.managers import BookKernelManager, BoundedMessageBuffer
@@ -55,6 +56,27 @@ def test_a_kernel_that_ended_busy_is_not_busy_when_it_starts_again(server: Serve
     line.close()
     with closing(server.socket(kernel)) as line:
         assert run(line, "print('next')") == "next\n"
+
+
+def test_what_comes_on_a_replaced_connection_is_dropped(toy_book: Path, tmp_path: Path) -> None:
+    """Jupyter forgets in which form it comes, and reads the first bytes as a count of parts: 10^8.
+
+    Each such message kept the server from all else for some seconds.
+    """
+    header = {"msg_type": "execute_request", "msg_id": "late"}
+    message = {"header": header, "parent_header": {}, "metadata": {}, "content": {}}
+    late = serialize_msg_to_ws_v1(message, "shell", pack=lambda part: json.dumps(part).encode())
+    said = tmp_path / "stderr.txt"
+    with said.open("w") as stderr, serving(toy_book, stderr=stderr) as server:
+        kernel = server.session()["kernel"]["id"]
+        protocol = "v1.kernel.websocket.jupyter.org"
+        old, new = (server.socket(kernel, subprotocols=[protocol]) for _ in range(2))
+        with closing(old), closing(new):
+            old.send_binary(late)
+            while old.recv():  # until it is closed
+                pass
+            assert server.ask(f"api/kernels/{kernel}").status == 200
+    assert "Traceback" not in said.read_text()
 
 
 def test_recent_messages_keep_the_latest_within_their_bytes() -> None:

@@ -166,6 +166,9 @@ class BookKernelManager(AsyncMappingKernelManager):
 class NoDelayConnection(ZMQChannelsWebsocketConnection):
     """WebSocket with TCP_NODELAY: else a small answer waits 40 ms for a delayed acknowledgement.
 
+    Messages that come after the server has closed it, for a new connection of the same page, are
+    dropped: Jupyter reads them in its older form, and is busy for seconds with each.
+
     What a kernel prints faster than `iopub_data_rate_limit` is left out, as in Jupyter; a page that
     cannot keep up would fill the server's memory. Jupyter's text names an option that is not here,
     and it leaves out errors too: a page could not say why its cell has ended.
@@ -184,6 +187,10 @@ class NoDelayConnection(ZMQChannelsWebsocketConnection):
         super().create_stream()  # type: ignore[no-untyped-call]
         for stream in self.channels.values():
             stream.socket.linger = 0
+
+    def handle_incoming_message(self, incoming_msg: str) -> None:
+        if self.websocket_handler.ws_connection is not None:
+            super().handle_incoming_message(incoming_msg)
 
     def write_stderr(self, error_message: str, parent_header: Any) -> None:
         super().write_stderr(OUTPUT_CUT, parent_header)  # type: ignore[no-untyped-call]
