@@ -31,7 +31,7 @@ from qkv.plot import COLOURS
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tools.browser import INSTALL_HINT, find_browser  # noqa: E402
+from tools.browser import INSTALL_HINT, READERS, find_browser  # noqa: E402
 
 BOOK = ROOT / "_build" / "html"
 AIM_KB, AIM_MS = 200, 400
@@ -60,7 +60,7 @@ class Quiet(SimpleHTTPRequestHandler):
 @contextmanager
 def book_in_chromium() -> Iterator[tuple[Browser, str]]:
     """Chromium, and the address where the built book is served to it."""
-    program = find_browser()
+    program = find_browser(READERS)
     if program is None:
         sys.exit(INSTALL_HINT)
     server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=BOOK))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+READERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Chromium without its windows comes first: the tests take two thirds of the time in it.
+NAMES = ("chromium-headless-shell", *READERS)
 MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 INSTALL_HINT = (
     "The browser tests need Chromium. Install it (Debian, Ubuntu: apt-get install chromium;\n"
@@ -16,12 +19,16 @@ INSTALL_HINT = (
 )
 
 
-def find_browser() -> str | None:
-    """The CHROMIUM of the environment, else one on the path, else Playwright's own; or None."""
+def find_browser(names: Sequence[str] = NAMES) -> str | None:
+    """The CHROMIUM of the environment, else one on the path, else Playwright's own; or None.
+
+    Args:
+        names: what it is called on the path, the best first; READERS are those that people have.
+    """
     named = os.environ.get("CHROMIUM")
     if named:
         return shutil.which(named)
-    path = next(filter(None, map(shutil.which, NAMES)), None)
+    path = next(filter(None, map(shutil.which, names)), None)
     if path is None and sys.platform == "darwin" and MAC.exists():
         path = str(MAC)
     return path or playwright_browser()

@@ -241,6 +241,10 @@ def test_browser_of_the_environment_comes_first(
     monkeypatch.delenv("CHROMIUM")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert browser.find_browser() == str(mine)
+    shell = tmp_path / "chromium-headless-shell"
+    shell.touch(mode=0o755)
+    assert browser.find_browser() == str(shell)
+    assert browser.find_browser(browser.READERS) == str(mine), "what is measured is a reader's"
 
 
 @pytest.mark.parametrize("status", [0, 1])
