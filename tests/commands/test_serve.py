@@ -80,7 +80,8 @@ def started(
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_serves_until_it_is_told_to_end(book: Path, short: Path, end: int) -> None:
     """A kernel in an endless loop keeps it no longer, and nothing is left behind."""
-    with started(book, TMPDIR=str(short)) as process:
+    told = functools.partial(signal.signal, end, signal.SIG_DFL)  # under nohup, not all are
+    with started(book, preexec_fn=told, TMPDIR=str(short)) as process:
         server = Server.printed(process)
         answer = server.sign_in()
         assert (answer.status, answer.headers["Location"]) == (303, f"{server.base}book/")
@@ -106,6 +107,7 @@ def test_a_closed_terminal_leaves_nothing_behind(book: Path, short: Path) -> Non
     """Not even where it had no time to start: keys, and the page that opens the book."""
     code = (
         "import os, signal, sys; from qkv.live import server;"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL);"  # under nohup it would be ignored
         "server.BookServer.initialize = lambda *_, **__: os.kill(os.getpid(), signal.SIGHUP);"
         "from qkv.commands.serve import main;"
         f"sys.exit(main(['--folder', {str(book)!r}, '--port', '{free_port()}']))"

@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 import numpy as np
-from helpers.exercises import ExerciseAnswers
 
 from qkv.numpy import rms_norm_backward
+from tests.helpers.exercises import ExerciseAnswers
 
 DW, DB = [[-1, 9], [3, 3]], [1, 3]
 

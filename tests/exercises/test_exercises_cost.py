@@ -1,9 +1,9 @@
 """The exercises of "What attention costs": right answers pass; each mistake meets its own hint."""
 
 import numpy as np
-from helpers.exercises import ExerciseAnswers
 
 from qkv.counting import count_operations
+from tests.helpers.exercises import ExerciseAnswers
 
 
 def by_a_loop(q, k, r):

@@ -3,9 +3,9 @@
 import math
 
 import numpy as np
-from helpers.exercises import ExerciseAnswers
 
 import qkv.numpy as qn
+from tests.helpers.exercises import ExerciseAnswers
 
 
 def table(scores, log_probs):

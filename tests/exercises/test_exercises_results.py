@@ -3,7 +3,8 @@
 from typing import ClassVar
 
 import numpy as np
-from helpers.exercises import ExerciseAnswers
+
+from tests.helpers.exercises import ExerciseAnswers
 
 
 def score(weights, alignment):
