@@ -17,6 +17,7 @@ FILES = sorted({*(path for name in FOLDERS for path in (TESTS / name).glob("*.py
 FILES.remove(Path(waiting.__file__))
 BOUNDS = {"WAIT_SECONDS", "WAIT_MILLISECONDS"}
 SLEEPS = {"sleep", "wait_for_timeout"}
+ANSWERED_LATER = {"set_viewport_size", "emulate_media"}
 # What takes seconds or milliseconds without calling them a timeout.
 TAKES_A_BOUND = {"wait", "join", "select", "settimeout", "set_default_timeout"} | {
     "set_default_navigation_timeout",
@@ -43,6 +44,8 @@ def faults_of(call: ast.Call) -> Iterator[str]:
     name = getattr(call.func, "attr", getattr(call.func, "id", ""))
     if name in SLEEPS:
         yield f"{call.lineno}: {name}; wait for a condition: `expect`, or `until`"
+    if name in ANSWERED_LATER:
+        yield f"{call.lineno}: {name}; the page answers a frame later: `view` waits for it"
     given = [each.value for each in call.keywords if each.arg == "timeout"]
     if name in TAKES_A_BOUND:
         given += [each for each in call.args if is_a_number(each)]
@@ -72,11 +75,14 @@ PLANTED = [
     "process.wait(10)",
     "thread.join(20.0)",
     "page.set_default_timeout(5000)",
+    "page.set_viewport_size({'width': 375, 'height': 700})",
+    "page.emulate_media(color_scheme='dark')",
     "page.evaluate('() => new Promise((done) => setTimeout(() => done(hit), 300))')",
 ]
 SOUND = [
     "process.wait(WAIT_SECONDS)",
     "page.goto(address, timeout=WAIT_MILLISECONDS)",
+    "view(page, {'width': 375, 'height': 700}, color_scheme='dark')",
     "', '.join(words)",
     "live.run(first, 'import time; time.sleep(60)')",
     "page.evaluate('new Promise((done) => setTimeout(done))')",

@@ -1,5 +1,6 @@
 """Compare what an explorer shows on the page with the panels that its function returns."""
 
+import json
 import re
 from pathlib import Path
 
@@ -8,8 +9,16 @@ import numpy as np
 from qkv.explore.framework.panels import Bars, Diagram, Heatmap, Lines, Scatter, Table, Tree
 
 SNAPSHOT = Path(__file__).with_name("snapshot.js").read_text(encoding="utf-8")
+# One text, since Playwright takes ten times as long to send as many objects.
+AS_TEXT = f"(root) => JSON.stringify(({SNAPSHOT})(root), (_, value) => value ?? null)"
 # Half precision keeps 11 bits, the page prints 4 digits of them.
 CLOSE = {"rtol": 1e-3, "atol": 1e-6}
+CONTRAST = 4.5  # WCAG 2.2, AA: of letters with what they stand on
+
+
+def snapshot(root):
+    """What an explorer shows: its values, its words, and each panel's numbers and colours."""
+    return json.loads(root.evaluate(AS_TEXT))
 
 
 def compare(shown, panels, dark=False):
@@ -38,6 +47,7 @@ def heatmap(seen, panel, dark):
         assert cell["hatched"] == (blocked or not np.isfinite(value)), cell
         assert (cell["written"] == "✓") == (panel.colours == "mask" and bool(value)), cell
         assert panel.colours == "mask" or rounded_as_python(cell["written"], value), cell
+        assert cell["hatched"] or not cell["written"] or cell["contrast"] >= CONTRAST, cell
     assert seen["chosen"] == [panel.highlight_row is not None] * len(values)
     if panel.colours != "mask":
         painted = [(v, c["rgb"]) for v, c in zip(got, cells, strict=True) if not c["hatched"]]
@@ -201,6 +211,7 @@ def diagram(seen, panel, _):
         )
         assert one["written"][:-1] == box.label.split("\n")
         assert one["fits"], f"{name}: a text wider than its box"
+        assert one["frame"] or one["contrast"] >= CONTRAST, one
         same_value(one["value"], one["written"][-1], box.value)
         level = float(one["level"])
         assert np.isnan(level) if box.level is None else np.isclose(level, box.level, rtol=1e-3)

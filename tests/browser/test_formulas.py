@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page
 
+from tests.helpers.waiting import view
+
 PIXELS = {"A4": (794, 1123), "Letter": (816, 1056)}  # at 96 dots an inch
 MARGIN = 38  # 10 mm
 
@@ -27,8 +29,7 @@ def test_it_fits_two_sides(page, paper):
 @pytest.mark.parametrize("paper", PIXELS)
 def test_no_line_is_wider_than_its_column(page, paper):
     width, height = PIXELS[paper]
-    page.set_viewport_size({"width": width - 2 * MARGIN, "height": height})
-    page.emulate_media(media="print")
+    view(page, {"width": width - 2 * MARGIN, "height": height}, media="print")
     wide = page.evaluate(
         """() => [...document.querySelectorAll("#formulas-shapes-and-masks :is(li, p)")]
             .filter((line) => line.scrollWidth > line.clientWidth + 1)
@@ -38,6 +39,6 @@ def test_no_line_is_wider_than_its_column(page, paper):
 
 
 def test_it_has_its_title_and_no_table_of_contents(page):
-    page.emulate_media(media="print")
+    view(page, media="print")
     assert page.locator("#formulas-shapes-and-masks > h1").is_visible()
     assert page.locator("#jb-print-docs-body").is_hidden()

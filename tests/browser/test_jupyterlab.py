@@ -21,7 +21,7 @@ from tests.book.test_book import build, lay_out
 from tests.browser.choices import press_every_button
 from tests.browser.live import CHAPTER
 from tests.browser.playground_page import translates
-from tests.browser.shown import SNAPSHOT, compare
+from tests.browser.shown import compare, snapshot
 from tests.browser.test_explorers import STILL, explorers_on
 from tests.helpers.explorers import (
     CHAPTERS,
@@ -146,7 +146,7 @@ def test_an_explorer_lives_in_jupyterlab(jupyterlab):
         "root => root.querySelector('.qkv-kernel-inputs:not([hidden])')", arg=root.element_handle()
     )
 
-    before = root.evaluate(SNAPSHOT)
+    before = snapshot(root)
     compare(before, fn(**before["values"]))
     moved = by_keyboard(page, box, root, before)
     compare(moved, fn(**moved["values"]))
@@ -161,7 +161,7 @@ def test_an_explorer_lives_in_jupyterlab(jupyterlab):
     wanted = {**moved["values"], axis["name"]: off_grid}
     note = root.locator(".qkv-note")  # the kernel's answer, or its error
     expect(note).to_contain_text(f"{axis['label']} {off_grid}")
-    computed = root.evaluate(SNAPSHOT)
+    computed = snapshot(root)
     assert computed["values"] == wanted
     compare(computed, fn(**wanted))
     until(lambda: readouts(box)[axis["label"]] == str(off_grid), "the readout stays", page=page)
@@ -169,7 +169,7 @@ def test_an_explorer_lives_in_jupyterlab(jupyterlab):
     number.fill("2000000000")
     number.press("Enter")
     root.locator(".qkv-note", has_text="whole numbers from").wait_for()
-    assert root.evaluate(SNAPSHOT)["panels"] == computed["panels"]
+    assert snapshot(root)["panels"] == computed["panels"]
     on_grid = by_keyboard(page, box, root, computed)  # the whole picture is on its sliders again
     compare(on_grid, fn(**on_grid["values"]))
     shown = {a["label"]: a["texts"][a["values"].index(on_grid["values"][a["name"]])] for a in axes}
@@ -199,7 +199,7 @@ def test_a_chapter_saved_in_jupyterlab_keeps_its_sliders(browser, jupyterlab, tm
     page = jupyterlab.open(path)
     for state in states:
         box, root = drawn(page, state)
-        before = root.evaluate(SNAPSHOT)
+        before = snapshot(root)
         moved = by_keyboard(page, box, root, before)
         compare(moved, function_of(state["source"])(**moved["values"]))
         assert moved["panels"] != before["panels"]
@@ -242,7 +242,7 @@ def test_choices_are_buttons_in_jupyterlab(jupyterlab):
     box, root = drawn(page, state)
     words = box.get_by_role("radiogroup", name="word").get_by_role("radio")
     expect(words.nth(2)).to_be_checked()
-    moved = until(lambda: at_mat(root.evaluate(SNAPSHOT)), "the picture stays", page=page)
+    moved = until(lambda: at_mat(snapshot(root)), "the picture stays", page=page)
     compare(moved, chosen(**moved["values"]))
     press_every_button(box, chosen, state["axes"])
     page.context.close()
@@ -327,7 +327,7 @@ def by_keyboard(page, box, root, before):
     handle.press("ArrowLeft" if place and place == last else "ArrowRight")
 
     def moved():
-        shown = root.evaluate(SNAPSHOT)
+        shown = snapshot(root)
         return shown if shown["values"] != before["values"] else None
 
     words = "the arrow key moved nothing: JupyterLab may have taken it"

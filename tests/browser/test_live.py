@@ -9,7 +9,7 @@ from playwright.sync_api import Dialog, Route, WebSocket, expect
 
 from tests.browser.computing import computing
 from tests.browser.live import OTHER_TAB, LivePage, Reader, end, sessions
-from tests.helpers.waiting import after_timers, until
+from tests.helpers.waiting import after_frames, after_timers, until
 
 
 def test_nothing_is_loaded_before_the_button(reader: Reader) -> None:
@@ -185,7 +185,7 @@ def test_printing_much_leaves_the_page_usable(live: LivePage) -> None:
     assert box["scrolled"] > 10_000
     assert box["tab"] == 0
     with computing(live.page) as took:
-        live.page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+        after_frames(live.page)
     assert took.seconds < 0.5
     assert live.prints(second, "print('next')") == "next"
 

@@ -16,12 +16,10 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 
 from tests.browser.conftest import Watch
-from tests.browser.live import CHAPTER, UNANSWERED, LivePage, Reader, sessions
+from tests.browser.live import CHAPTER, NO_ANSWER, UNANSWERED, LivePage, Reader, sessions
 from tests.helpers.live_server import Server, kernels, serving
 from tests.helpers.waiting import WAIT_SECONDS, until
 
-# What Chromium itself writes into the console when a server does not answer.
-NO_ANSWER = r"ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|WebSocket connection"
 # What jupyterlab's services write when their socket closes.
 SOCKET = r"Connection lost|reconnecting|Kernel: "
 
@@ -61,6 +59,8 @@ def test_a_killed_server_is_told_and_a_new_one_on_its_port(
     live = reader.open().start()
     first, second = live.plain()[:2]
     assert live.prints(first, "print('before')") == "before"
+    kept = f"book/_live/edits/{CHAPTER.removesuffix('.html')}"
+    until(lambda: mortal.ask(kept).json["edits"], "the edit is not kept")
     children = kernels(mortal.process)
     with without_an_answer(live):
         mortal.process.send_signal(signal.SIGKILL)

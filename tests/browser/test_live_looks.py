@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from tests.browser.live import CHAPTERS, CONTRAST, LivePage, Reader
 from tests.browser.test_pages import NAMELESS
 from tests.helpers.live_server import Server
+from tests.helpers.waiting import view
 
 COLOURFUL = '''@property
 def attend(x, mask=None):  # a comment
@@ -26,8 +27,8 @@ ACTIVE = """() => {
 }"""
 
 
-# Colours that move have arrived.
-AT_REST = "Promise.allSettled(document.getAnimations().map((moving) => moving.finished))"
+# Colours that move arrive at once.
+AT_REST = "document.getAnimations().forEach((moving) => moving.finish())"
 
 
 def active(live: LivePage) -> tuple[str, str, bool]:
@@ -124,7 +125,7 @@ def test_everything_has_a_name(live: LivePage) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_colours_have_contrast(live: LivePage, theme: Any) -> None:
     """Editor, bar, tools: text against what lies under it, at least 4.5 to 1."""
-    live.page.emulate_media(color_scheme=theme)
+    view(live.page, color_scheme=theme)
     expect(live.page.locator("html")).to_have_attribute("data-theme", theme)
     first = live.plain()[0]
     live.run(first, COLOURFUL)
@@ -141,7 +142,7 @@ def test_colours_have_contrast(live: LivePage, theme: Any) -> None:
         })"""
     )
     selected = tokens.evaluate_all(CONTRAST)
-    live.page.emulate_media(color_scheme="light")
+    view(live.page, color_scheme="light")
     assert len(found) > 20
     pale = [part for part in found if part[2] < 4.5]
     assert not pale, pale
@@ -167,9 +168,9 @@ def test_a_long_message_is_whole(live: LivePage) -> None:
     expect(live.message).to_contain_text("Run all runs them")
     cut = "(e) => e.scrollHeight - e.clientHeight"
     assert live.message.evaluate(cut) <= 1
-    live.page.set_viewport_size({"width": 375, "height": 700})
+    view(live.page, {"width": 375, "height": 700})
     assert live.message.evaluate(cut) <= 1
-    live.page.set_viewport_size({"width": 1280, "height": 900})
+    view(live.page, {"width": 1280, "height": 900})
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from qkv.explore.start_map import CHAPTERS, WAYS, book_map
 from tests.browser.axe import violations
 from tests.browser.conftest import LARGE, Watch
+from tests.helpers.waiting import view
 
 PAGE = "chapters/01_start.html"
 LINKS = "figure[data-panel=map] a.qkv-box"
@@ -23,7 +24,7 @@ def open_map(page, root):
 
 @pytest.fixture
 def links(page, book_url):
-    page.emulate_media(reduced_motion="reduce")
+    view(page, reduced_motion="reduce")
     return open_map(page, book_url)
 
 
@@ -83,9 +84,8 @@ def test_names_say_chapter_and_time_and_pictures_hold_links(links, page):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_and_the_phone_shows_all_of_it(links, page, theme):
-    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
     for size in (LARGE["viewport"], PHONE):
-        page.set_viewport_size(size)
+        view(page, size, color_scheme=theme, reduced_motion="reduce")
         body, picture = (
             page.locator(f"figure[data-panel=map] {part}").bounding_box()
             for part in (".qkv-body", ".qkv-picture")

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
+from tests.helpers.waiting import view
+
 ROOT = Path(__file__).parents[2]
 RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
 EXPERIMENTS = list((ROOT / "src" / "qkv" / "experiments" / "results").glob("*.json"))
@@ -46,7 +48,7 @@ def test_every_stored_experiment_has_a_row(measurements: Page) -> None:
 
 
 def test_wide_tables_scroll_inside_their_own_box(measurements: Page) -> None:
-    measurements.set_viewport_size({"width": 375, "height": 800})
+    view(measurements, {"width": 375, "height": 800})
     boxes = measurements.locator(".pst-scrollable-table-container")
     wide = boxes.evaluate_all("all => all.filter((e) => e.scrollWidth > e.clientWidth).length")
     assert wide

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 import qkv.numpy as qn
 import qkv.torch as qt
 from tests.browser.conftest import BOOK, LARGE, Watch
-from tests.helpers.waiting import after_timers
+from tests.helpers.waiting import after_timers, view
 
 ROOT = Path(__file__).parents[2]
 PHONE = {"width": 375, "height": 800}
@@ -92,13 +92,6 @@ def opened(request: pytest.FixtureRequest, browser: Browser, book_url: str) -> I
     watch.check()
 
 
-@pytest.fixture
-def phone(browser: Browser, book_url: str) -> Iterator[Page]:
-    context = browser.new_context(viewport=PHONE, color_scheme="dark")
-    yield context.new_page()
-    context.close()
-
-
 def test_a_page_is_whole(opened: Opened) -> None:
     """One title, a language, alt texts, names for the hand and the ear, formulas set."""
     page, name = opened
@@ -119,36 +112,43 @@ def test_a_page_is_whole(opened: Opened) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
-# Two frames, in which what watches sizes has answered; then what sticks out of the window.
-WIDE = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
-  .then(() => document.documentElement.scrollWidth <= innerWidth ? [] :
-    [...document.querySelectorAll("main *")]
-      .filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
-      .map((e) => e.tagName + "." + e.className).slice(0, 8))"""
+# What sticks out of the window.
+WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
+  [...document.querySelectorAll("main *")]
+    .filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
+    .map((e) => e.tagName + "." + e.className).slice(0, 8)"""
+# In each heading "Exercise attention-1 · By hand"; a browser would break it at its hyphen.
+NAMES = "article section[id^='exercise-'] > h3 .qkv-nowrap"
+LINES = "all => all.map((e) => e.getClientRects().length)"
 
 
 @pytest.mark.parametrize("name", built_pages())
-def test_a_page_fits_a_phone(phone: Page, book_url: str, name: str) -> None:
-    phone.goto(f"{book_url}/{name}")
-    phone.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-    for width in (375, 320):
-        phone.set_viewport_size({"width": width, "height": 800})
-        wide = phone.evaluate(WIDE)
-        assert not wide, f"wider than {width} px: {wide}"
-    text = phone.locator("main").evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
-    assert text >= 15
-
-
-@pytest.mark.parametrize("name", built_pages())
-def test_a_page_works_from_the_disk(browser: Browser, book: Path, name: str) -> None:
-    context = browser.new_context()
-    watch = Watch("file://")
+def test_a_page_works_from_the_disk_and_fits_a_phone(
+    browser: Browser, book: Path, name: str
+) -> None:
+    """With every fold open; the name of an exercise stays on one line."""
+    context, watch = browser.new_context(viewport=PHONE, color_scheme="dark"), Watch("file://")
     context.on("page", watch.follow)
     page = context.new_page()
     page.goto((book / name).as_uri())
     expect(page.locator("h1:visible")).to_have_count(1)
+    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    names = page.locator(NAMES)
+    assert names.count() == page.locator("article section[id^='exercise-'] > h3").count()
+    for width in (375, 320):
+        view(page, {"width": width, "height": 800})
+        wide = page.evaluate(WIDE)
+        assert not wide, f"wider than {width} px: {wide}"
+        assert set(names.evaluate_all(LINES)) <= {1}
+    text = page.locator("main").evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+    assert text >= 15
     context.close()
     watch.check()
+
+
+def test_exercises_are_found_by_their_names(page: Page, book_url: str) -> None:
+    page.goto(f"{book_url}/chapters/05_masks.html")
+    assert page.locator(NAMES).count() > 3
 
 
 # Text that holds Hangul and that a screen reader would take for another language. What KaTeX keeps
@@ -173,22 +173,6 @@ def test_hangul_is_marked_as_korean(opened: Opened) -> None:
     assert page.locator("[lang=ko]").evaluate_all(strangers) == []
     if name == "book/glossary.html":
         assert page.locator("[lang=ko]").count() > 40
-
-
-def test_the_name_of_an_exercise_stays_on_one_line(phone: Page, book_url: str) -> None:
-    """In each heading "Exercise attention-1 · By hand"; a browser would break it at its hyphen."""
-    lines = "all => all.map((e) => e.getClientRects().length)"
-    seen = 0
-    for name in with_source():
-        phone.goto(f"{book_url}/{name}")
-        headings = phone.locator("article section[id^='exercise-'] > h3")
-        names = headings.locator(".qkv-nowrap")
-        assert names.count() == headings.count()
-        for width in (375, 320):
-            phone.set_viewport_size({"width": width, "height": 800})
-            assert set(names.evaluate_all(lines)) <= {1}
-        seen += names.count()
-    assert seen
 
 
 def test_the_library_page_says_what_each_public_name_does(page: Page, book_url: str) -> None:

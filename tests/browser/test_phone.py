@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.helpers.waiting import view
+
 PHONE = {"width": 375, "height": 700}
 # Pieces of Korean in paragraphs and lists that stand on more lines than one.
 BROKEN = """() => {
@@ -24,7 +26,7 @@ CUT_OFF = """() => [...document.querySelectorAll(".cell_output pre")]
 
 @pytest.fixture
 def phone(page, book_url):
-    page.set_viewport_size(PHONE)
+    view(page, PHONE)
 
     def opened(path):
         page.goto(f"{book_url}/{path}")

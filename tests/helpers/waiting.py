@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, ViewportSize
 
 WAIT_SECONDS = 120  # no promise to a reader: what ends a test that would wait for ever
 WAIT_MILLISECONDS = 1000 * WAIT_SECONDS
@@ -42,3 +42,30 @@ def after_timers(page: Page, milliseconds: int) -> None:
     A timer that is set later, and is no shorter, runs later, however busy the machine is.
     """
     page.evaluate("(delay) => new Promise((run) => setTimeout(run, delay))", milliseconds)
+
+
+def after_frames(page: Page) -> None:
+    """Until a page has drawn two frames: what watches sizes has answered by then."""
+    page.evaluate(
+        """(bound) => new Promise((drawn, late) => {
+          setTimeout(() => late(new Error(`no two frames in ${bound} ms`)), bound);
+          requestAnimationFrame(() => requestAnimationFrame(drawn));
+        })""",
+        WAIT_MILLISECONDS,
+    )
+
+
+def view(page: Page, size: ViewportSize | None = None, **media: Any) -> None:
+    """Show a page in a window of another size, on other media, in another theme.
+
+    Pictures are drawn anew, and the theme is another, a frame later: so this waits for two.
+
+    Args:
+        size: width and height of the window in px; None keeps it.
+        media: what `Page.emulate_media` takes, such as `color_scheme`.
+    """
+    if size:
+        page.set_viewport_size(size)
+    if media:
+        page.emulate_media(**media)
+    after_frames(page)

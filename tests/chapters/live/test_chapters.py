@@ -15,10 +15,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.live import LivePage, Reader, free
-from tests.browser.shown import SNAPSHOT
+from tests.browser.shown import snapshot
 from tests.chapters.live.shown import OUTPUTS, WIDGET, joined, shown, stored
 from tests.helpers.live_server import Server, run
-from tests.helpers.waiting import until
+from tests.helpers.waiting import until, view
 from tools.kernels import PROBE, Setting
 
 ROOT = Path(__file__).parents[3]
@@ -59,8 +59,8 @@ def finish(live: LivePage, names: list[str]) -> list[str]:
 def picture(page: Page, place: str) -> list[Any]:
     """What each explorer in a cell shows: its values, and its panels to the last number."""
     found = page.locator(f"{place} {EXPLORER}")
-    views = [found.nth(i).evaluate(SNAPSHOT) for i in range(found.count())]
-    for panel in (panel for view in views for panel in view["panels"]):
+    views = [snapshot(found.nth(i)) for i in range(found.count())]
+    for panel in (panel for explorer in views for panel in explorer["panels"]):
         for cell in panel["cells"]:
             if cell["hatched"]:
                 del cell["rgb"]  # of a pattern, that is the number in its name
@@ -94,7 +94,7 @@ def test_every_cell_runs_and_shows_what_is_stored(reader: Reader, path: Path) ->
     names = [cell["id"] for cell in cells]
     live = reader.open(f"chapters/{path.stem}.html")
     page = live.page
-    page.emulate_media(reduced_motion="reduce")  # a colour read is a colour reached
+    view(page, reduced_motion="reduce")  # a colour read is a colour reached
     boxes = [n for n, c in enumerate(cells) if (WIDGET, "") in stored(c)]
     expect(page.locator(f".cell_output {BOX}")).to_have_count(len(boxes))
     sources = page.locator("div.cell .cell_input pre").all_text_contents()
