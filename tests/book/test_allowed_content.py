@@ -7,6 +7,7 @@ import importlib
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from qkv.explore.framework.widget_state import EXPLORER_ID, STATE_MIME, VIEW_MIM
 from tests.book.test_book import ROOT, build, lay_out
 
 sys.path.append(str(ROOT / "book" / "extensions"))
+allowed_content = importlib.import_module("allowed_content")
 html_problems = importlib.import_module("allowed_content.html").html_problems
 widget_problems = importlib.import_module("allowed_content.widgets").widget_problems
 
@@ -48,6 +50,7 @@ MARKDOWN = {
     "link-coded": ("[x](%2e%2e/%2e%2e/secret.txt)", "a link to '%2e%2e/%2e%2e/secret.txt'"),
     "link-other": ("[x](ftp://127.0.0.1/x)", "a link to 'ftp:"),
     "picture": ("![x](../../secret.png)", "a picture from '../../secret.png'"),
+    "definition": ("[far]: ../../secret.txt", "the definition of the link 'FAR'"),
     "picture-far": ("![x](https://x.example/a.png)", "a picture from 'https:"),
 }
 # What a code cell's output holds.
@@ -180,6 +183,13 @@ def test_html_that_chapters_need_passes(html: str) -> None:
     assert not list(html_problems(html))
 
 
+def test_docutils_itself_inserts_no_file_and_no_html() -> None:
+    """Also where the rules do not look: in docstrings."""
+    env = SimpleNamespace(settings={"file_insertion_enabled": True, "raw_enabled": True})
+    allowed_content.refuse_pages(None, env, [])
+    assert env.settings == {"file_insertion_enabled": False, "raw_enabled": False}
+
+
 def explorer(**state: Any) -> dict[str, Any]:
     """The stored state of one widget, as a chapter has it."""
     model = {"model_module": "anywidget", "model_name": "AnyModel", "model_module_version": "1"}
@@ -197,6 +207,11 @@ def test_the_state_of_an_explorer_passes_and_no_other() -> None:
     assert not list(widget_problems(explorer(title="a < b")))
     [said] = widget_problems(explorer(_esm="export default { render: () => alert(1) }"))
     assert said.startswith("the widget 'widget-0001' has a script of its own: ")
+    [said] = widget_problems(explorer(_css="body { display: none }"))
+    assert "has a style sheet of its own" in said
+    assert not list(widget_problems(explorer(_dom_classes=["qkv-explore"])))
+    [said] = widget_problems(explorer(_dom_classes=["qkv-explore", "qkv-live-bar"]))
+    assert "has the classes ['qkv-explore', 'qkv-live-bar']" in said
     [said] = widget_problems(explorer(_anywidget_id="other.Widget"))
     assert "is a 'other.Widget'" in said
     [said] = widget_problems(explorer(title=f"</SCRIPT >{RUN}"))

@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from markdown_it import MarkdownIt
@@ -45,7 +46,11 @@ class MarkdownRules:
 
     def problems(self, text: str) -> Iterator[str]:
         """What the page may not hold, each with the mend."""
-        yield from self._problems(self.parser.parse(text))
+        defined: dict[str, Any] = {}
+        yield from self._problems(self.parser.parse(text, defined))
+        # Another cell may use it, which is read by itself here.
+        for label in defined.get("references", {}):
+            yield f"the definition of the link {label!r}: write the address where it is used"
 
     def _problems(self, tokens: Sequence[Token]) -> Iterator[str]:
         for token in tokens:

@@ -16,6 +16,7 @@ from qkv.explore.framework.widget_state import (
 from qkv.explore.playground import bundle as playground
 
 CONTROLS = {"Box", "HBox", "VBox", "Label", "Checkbox", "RadioButtons", "SelectionSlider", "Link"}
+CLASSES = {"qkv-explore", "qkv-title", "qkv-hint", "qkv-controls"}
 STYLES = {"LabelStyle", "CheckboxStyle", "DescriptionStyle", "SliderStyle"}
 MODELS = {
     "@jupyter-widgets/base": {"LayoutModel"},
@@ -49,8 +50,18 @@ def model_problems(model: Mapping[str, Any]) -> Iterator[str]:
             yield f"is a {state.get('_anywidget_id')!r}"
         if state.get("_esm") not in own_modules():
             yield "has a script of its own"
+    if state.get("_css") not in own_style_sheets():
+        yield "has a style sheet of its own"
+    if not CLASSES.issuperset(state.get("_dom_classes", [])):
+        yield f"has the classes {state['_dom_classes']}"
     if state.get("description_allow_html"):
         yield "has a label that is HTML"
+
+
+@cache
+def own_style_sheets() -> set[str | None]:
+    """What may stand in `_css`, which the page does not read: it has these by itself."""
+    return {None, "", drawing.style_sheet(), playground.whole_style_sheet()}
 
 
 @cache
