@@ -272,6 +272,14 @@ CHANGES = {
         lambda m, _: m["source"]["tokens"].__setitem__(5, m["source"]["tokens"][6]),
         "stands once",
     ),
+    "long token": (
+        lambda m, _: m["source"]["tokens"].__setitem__(5, "a" * 1001),
+        "A token has more than 1000 characters",
+    ),
+    "marks": (
+        lambda m, _: m["source"]["tokens"].__setitem__(5, "a" + "\u0301" * 31),
+        "more than 30 marks on one",
+    ),
     "merges": (put("source", merges=7), "merges must be texts"),
     "proto": (lambda _, t: t.update({"__proto__": np.ones(1, np.float32)}), "it holds __proto__"),
     "deep proto": (

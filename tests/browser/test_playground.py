@@ -1,5 +1,6 @@
 """A playground on a page of its own: typing, suggestions, what fails, by keyboard, on a phone."""
 
+import re
 from base64 import b64encode
 
 import pytest
@@ -311,6 +312,12 @@ def test_a_translation_without_a_word_is_said_to_be_one(open_playground):
         assert pretrained().translate(START) == ""
     box.wait_for("Translation: (no word)")
     assert "(no word)" in box.page.locator("[data-panel=translations]").text_content()
+    box.page.get_by_role("button", name="Switch all on").click()
+    box.wait_for(f"Translation: {KOREAN}")
+    # Both in one go: the second does not undo the first, whose answer is not there yet.
+    switches = box.page.get_by_role("checkbox", name=re.compile("encoder|decoder"))
+    assert switches.evaluate_all("(all) => all.map((one) => one.click()).length") == 2
+    box.wait_for("Translation: (no word)")
     box.page.get_by_role("radio", name="attention").check()
     assert "(no word)" in box.page.locator("[data-panel=translation]").text_content()
 
@@ -340,7 +347,7 @@ def test_a_model_of_ones_own_is_used_and_a_wrong_file_changes_nothing(open_playg
         box.page.get_by_role("radio", name=view).first.check()
     assert violations(box.page) == []
     back.click()
-    assert said.text_content() == "In use: the book's model."
+    expect(said).to_have_text("In use: the book's model.")
     assert back.is_hidden()
     assert files.evaluate("(e) => e === document.activeElement")
     assert example.count() == 1

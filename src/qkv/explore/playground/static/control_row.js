@@ -6,8 +6,10 @@ import { html } from "../../framework/static/elements.js";
 // its texts stay, so that it keeps the keyboard's focus.
 
 function switches(label, texts, act) {
-  const boxes = texts.map((text, i) => checkbox(text, () => act(values.map((on, k) => (k === i ? !on : on)))));
   let values = texts.map(() => false);
+  // Kept at once: another box may be pressed before what this one changes is shown.
+  const turn = (i) => act((values = values.map((on, k) => (k === i ? !on : on))));
+  const boxes = texts.map((text, i) => checkbox(text, () => turn(i)));
   const element = html("fieldset", { className: "qkv-choice" }, html("legend", { textContent: label }),
     html("div", { className: "qkv-switches" }, ...boxes.map((box) => box.element)));
   return { element, show(next) {
