@@ -103,6 +103,7 @@ def test_a_cell_that_prints_without_its_page_fills_no_memory(server: Server) -> 
         pass
     memory = psutil.Process(server.process.pid).memory_info
     before = memory().rss
+    becomes(server, kernel, "busy")
     line.close()
     becomes(server, kernel, "idle")
     assert server.ask(f"api/kernels/{kernel}").json["connections"] == 0
@@ -110,15 +111,23 @@ def test_a_cell_that_prints_without_its_page_fills_no_memory(server: Server) -> 
     assert server.ask(f"api/kernels/{kernel}", "DELETE", server.xsrf).status == 204
 
 
-def test_a_connection_that_comes_back_is_told_how_its_cell_ended(server: Server) -> None:
+def test_a_connection_that_comes_back_is_told_how_its_cell_ended(
+    server: Server, tmp_path: Path
+) -> None:
     """With the last of what it printed: else the page would wait for the cell for ever."""
     kernel = server.session("breaks.ipynb")["kernel"]["id"]
     line = server.socket(kernel)
-    large = "import time; print('begun'); time.sleep(1)\nprint('x' * 2**21); time.sleep(1)"
-    number = send(line, f"{large}\nprint('end')")
+    alone = tmp_path / "alone"
+    waits = f"while not os.path.exists({str(alone)!r}): time.sleep(0.01)"
+    large = f"import os, time; print('begun', flush=True)\n{waits}\nprint('x' * 2**21)"
+    number = send(line, f"{large}\ntime.sleep(1)\nprint('end')")
     while json.loads(line.recv())["msg_type"] != "stream":
         pass
+    becomes(server, kernel, "busy")
     line.close()
+    address = f"api/kernels/{kernel}"
+    until(lambda: server.ask(address).json["connections"] == 0, "the connection stays")
+    alone.touch()
     becomes(server, kernel, "idle")
     again = server.socket(kernel)
     told = []
@@ -165,7 +174,6 @@ def test_a_start_removes_what_a_killed_server_left(tmp_path: Path) -> None:
     (html / "index.html").write_text("<title>Toy</title>")
     (tmp_path / "opening-night").mkdir()
     (tmp_path / "opening-night" / "open.html").write_text("a play")
-    (tmp_path / "opening-night" / "mine.txt").write_text("a play")
     (tmp_path / "opening-link").symlink_to("opening-night")
 
     def opening() -> set[Path]:
@@ -182,4 +190,4 @@ def test_a_start_removes_what_a_killed_server_left(tmp_path: Path) -> None:
         with serving(html):
             assert runs < opening()
     assert not opening()
-    assert {p.name for p in (tmp_path / "opening-night").iterdir()} == {"mine.txt", "open.html"}
+    assert {p.name for p in (tmp_path / "opening-night").iterdir()} == {"open.html"}

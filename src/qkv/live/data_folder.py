@@ -54,7 +54,7 @@ def book_opened(book: Path) -> Iterator[Callable[[str], None]]:
             stack.enter_context(file_lock(folder / "open.lock"))
         except BlockingIOError:
             raise BookIsOpenError(link_in(data_folder(book))) from None
-        except OSError:
+        except (OSError, ValueError):  # the lock is a link, which is not followed
             yield lambda link: None
             return
         kept = folder / "link"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from qkv.files import file_lock
@@ -28,20 +28,22 @@ def folder_beside(book: Path, private: str) -> Iterator[str]:
     A browser that came as a snap reads neither the system's temporary folder nor hidden ones.
     """
     remove_left_folders(book.parent)
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="opening-", dir=book.parent)
-    except OSError:
-        yield private
-    else:
-        with folder as path, file_lock(Path(path, "lock")):
-            yield path
+    with ExitStack() as stack:
+        try:
+            folder = tempfile.TemporaryDirectory(prefix="opening-", dir=book.parent)
+            path = stack.enter_context(folder)
+            stack.enter_context(file_lock(Path(path, "lock")))
+        except OSError:  # nothing can be written there, or another start took it for a left one
+            path = private
+        yield path
 
 
 def remove_left_folders(parent: Path) -> None:
-    """Remove the folders that `folder_beside` of a killed server left: they hold no lock."""
+    """Remove the folders that `folder_beside` of a killed server left: nobody holds their lock."""
     for folder in parent.glob("opening-*"):
         with suppress(OSError):  # one is in use, or not ours
-            if folder.is_symlink() or {x.name for x in folder.iterdir()} - {"open.html", "lock"}:
+            names = {entry.name for entry in folder.iterdir()}
+            if folder.is_symlink() or "lock" not in names or names - {"open.html", "lock"}:
                 continue
             with file_lock(folder / "lock"):
                 Path(folder, "open.html").unlink(missing_ok=True)

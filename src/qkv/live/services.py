@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from jupyter_client.kernelspec import NoSuchKernel
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
 from jupyter_server.services.kernels.handlers import MainKernelHandler
@@ -50,7 +51,15 @@ class CheckedHandler(APIHandler):
 
 
 class CheckedMainKernelHandler(CheckedHandler, MainKernelHandler):
-    """Starts a kernel."""
+    """Starts a kernel; of a kind that is not there, it says so, as a session does."""
+
+    @web.authenticated
+    @authorized
+    async def post(self) -> None:
+        try:
+            await super().post()  # type: ignore[misc]
+        except NoSuchKernel as error:
+            raise web.HTTPError(501, f"there is no kernel {error.name!r}") from None
 
 
 class CheckedSessionHandler(CheckedHandler, SessionHandler):
