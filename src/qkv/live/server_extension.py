@@ -1,4 +1,4 @@
-"""Jupyter Server extension: the book at <base>/book/ of a server, and chapters saved as stored."""
+"""Jupyter Server extension: the book at <base>/book/ of a server; chapters saved as stored."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from jupyter_server.serverapp import ServerApp
 
 from qkv.live.handlers import add_handlers
+from qkv.notebooks.front_end import with_front_end
 from qkv.notebooks.save_hook import keep_stored_form
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -25,7 +26,10 @@ def book_folder() -> Path:
 def load(app: ServerApp) -> None:
     """Show the book in this server; until it is built, its address says how to build it.
 
-    A chapter that is saved here keeps its stored form.
+    A chapter that is saved here keeps its stored form, and one that is opened here gets what its
+    explorers are drawn by.
     """
-    app.contents_manager.register_pre_save_hook(keep_stored_form)
+    contents = app.contents_manager
+    contents.register_pre_save_hook(keep_stored_form)
+    contents.get = with_front_end(contents.get)  # type: ignore[method-assign]
     add_handlers(app.web_app, book_folder())

@@ -20,8 +20,7 @@ def keep_stored_form(model: Any, path: str, contents_manager: Any, **_: Any) -> 
     """Before Jupyter writes a notebook: give it the stored form if its file has that.
 
     Any other notebook, and one that is new, is saved as it comes. What cells wrote to stderr
-    stays: whoever saves it may want to see it again. So does the script that draws an explorer,
-    without which it would draw nothing when it is opened again without a kernel.
+    stays: whoever saves it may want to see it again.
     """
     if model.get("type") != "notebook" or not isinstance(contents_manager, FileContentsManager):
         return
@@ -33,12 +32,10 @@ def keep_stored_form(model: Any, path: str, contents_manager: Any, **_: Any) -> 
         return
     # Here, so that a Jupyter that saves no chapter starts as fast, and needs no widgets.
     from qkv.notebooks.equal_outputs import keep_equal_outputs
-    from qkv.notebooks.front_end import restore_front_end
     from qkv.notebooks.stored_form import stored_form
     from qkv.notebooks.widget_defaults import restore_defaults
 
     stored = stored_form(before, stderr=True)
     fresh = stored_form(restore_defaults(model["content"]), stderr=True)
     first = before_first_save.setdefault(file, stored)
-    kept = keep_equal_outputs(keep_equal_outputs(fresh, first), stored)
-    model["content"] = restore_front_end(kept, model["content"])
+    model["content"] = keep_equal_outputs(keep_equal_outputs(fresh, first), stored)
