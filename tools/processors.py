@@ -6,9 +6,11 @@
     python tools/processors.py --only Haswell  one setting
     python tools/processors.py --product       all combinations, for the chapters that train
     python tools/processors.py --another       one kernel unlike this processor's, for those
+    python tools/processors.py --stored        what `make notebooks` would change under each
 
 Under each setting nbval runs every cell, its asserts too, and compares what it prints with what is
-stored. The table says which cells failed; the exit status is 1 if any did.
+stored; --stored compares pictures and explorers too. The table says which cells failed, or which
+chapters would change; the exit status is 1 if any did.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ NBVAL = ("--nbval", "--nbval-current-env", "-n", "2", "--dist", "loadscope")
 
 @dataclass(frozen=True)
 class Result:
-    """What a setting did to one chapter: the cells that failed, by their number."""
+    """What a setting did to one chapter: the cells that failed, or how its stored form would be."""
 
     setting: Setting
     chapter: str
@@ -71,6 +73,26 @@ def run(setting: Setting, chapters: Sequence[Path]) -> list[Result]:
             Result(setting, path.stem, tuple(f.test for f in found if path.name in f.file))
             for path in chapters
         ]
+
+
+def check_stored(setting: Setting, chapters: Sequence[Path]) -> list[Result]:
+    """Run chapters under a setting, and compare all that is stored of them; nothing is written."""
+    done = subprocess.run(
+        [sys.executable, "tools/run_notebooks.py", "--check", *(path.stem for path in chapters)],
+        cwd=ROOT,
+        env={**os.environ, **setting.environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    # One line a chapter: its file, and how it is.
+    said = dict(line.split(": ", 1) for line in done.stdout.splitlines() if ": " in line)
+    states = {path: said.get(path.name, "did not run") for path in chapters}
+    return [
+        Result(setting, path.stem, () if state.startswith("unchanged") else (state,))
+        for path, state in states.items()
+    ]
 
 
 def show(results: Sequence[Result], console: Console) -> int:
@@ -114,6 +136,7 @@ def main() -> int:
     )
     parser.add_argument("names", nargs="*", metavar="chapter", help="such as masks or 05_masks")
     parser.add_argument("--list", action="store_true", help="say what runs under each setting")
+    parser.add_argument("--stored", action="store_true", help="compare all that is stored")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--only", metavar="SETTING,SETTING", help="some of those that --list names")
     which.add_argument("--product", action="store_true", help="all combinations")
@@ -141,7 +164,7 @@ def main() -> int:
         if setting.shows not in (seen := probe(setting)):
             console.print(f"{setting.name} has no effect here ({seen}): not run")
             continue
-        found = run(setting, chapters)
+        found = (check_stored if options.stored else run)(setting, chapters)
         wrong = sum(bool(result.failed) for result in found)
         console.print(f"{setting.name}: {len(found) - wrong} passed, {wrong} failed ({seen})")
         results += found

@@ -3,6 +3,7 @@
     python tools/run_notebooks.py            every chapter, in place
     python tools/run_notebooks.py masks      one
     python tools/run_notebooks.py --check    run, say which would change, write nothing
+    python tools/run_notebooks.py --redraw   draw the pictures of one run anew, too
 
 A second run changes no byte, nor does one on another processor: an output that differs by rounding
 alone keeps its stored form. A notebook that raises is named, and its file stays as it was.
@@ -26,7 +27,7 @@ from sphinx.errors import ConfigError
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from qkv.notebooks.equal_outputs import keep_equal_outputs
-from qkv.notebooks.one_run import note_code
+from qkv.notebooks.one_run import forget_code, note_code
 from qkv.notebooks.stored_form import notebook_text, stored_form
 from tools.colab import repository_address, update_setup_cell
 
@@ -86,12 +87,19 @@ def find_chapters(names: Sequence[str], folder: Path) -> list[Path]:
     return paths
 
 
-def refresh(path: Path, address: str, write: bool) -> bool:
-    """Run one notebook; whether its stored form changed. Writes the whole file or nothing."""
+def refresh(path: Path, address: str, write: bool, redraw: bool = False) -> bool:
+    """Run one notebook; whether its stored form changed. Writes the whole file or nothing.
+
+    Args:
+        redraw: also the pictures that stay while the notebook's code is the same, as after a
+            change of the package that draws them.
+    """
     before = path.read_text(encoding="utf-8")
-    fresh = stored_form(execute(path, address))
+    fresh, stored = stored_form(execute(path, address)), nbformat.reads(before, as_version=4)
     note_code(fresh)
-    text = notebook_text(keep_equal_outputs(fresh, nbformat.reads(before, as_version=4)))
+    if redraw:
+        forget_code(stored)
+    text = notebook_text(keep_equal_outputs(fresh, stored))
     changed = text != before
     if changed and write:
         part = path.with_name(f".{path.name}.part")
@@ -106,6 +114,9 @@ def main() -> int:
     )
     parser.add_argument("names", nargs="*", metavar="chapter", help="such as masks or 05_masks")
     parser.add_argument("--check", action="store_true", help="write nothing; fail on a change")
+    parser.add_argument(
+        "--redraw", action="store_true", help="keep no picture of one run: after a change in src/"
+    )
     options = parser.parse_args()
     changes = failures = 0
     try:
@@ -113,7 +124,7 @@ def main() -> int:
         for path in find_chapters(options.names, CHAPTERS):
             start = time.perf_counter()
             try:
-                changed = refresh(path, address, write=not options.check)
+                changed = refresh(path, address, not options.check, options.redraw)
             except NotebookError as error:
                 print(error, file=sys.stderr)
                 failures += 1

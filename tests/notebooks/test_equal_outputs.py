@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from qkv.explore import Bars, Heatmap, Lines, Table, explore
 from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
 from qkv.notebooks.equal_outputs import keep_equal_outputs, kept_outputs
-from qkv.notebooks.one_run import note_code
+from qkv.notebooks.one_run import forget_code, note_code
 from qkv.notebooks.rounding import same_array, same_text
 
 NOISE = 1 + 2e-16 * np.array([[1, 3, 0], [2, 5, 4]])  # as another order of sums brings
@@ -244,6 +244,12 @@ def test_a_save_after_an_edit_keeps_what_was_drawn_and_by_which_code():
     unrun = drawn([1, 2])
     unrun["cells"][0]["source"] = "train(2)"
     assert keep_equal_outputs(rerun, keep_equal_outputs(unrun, stored)) == rerun
+
+
+def test_a_picture_of_one_run_is_drawn_anew_on_request():
+    fresh, stored = drawn([2, 1]), drawn([1, 2])
+    forget_code(stored)
+    assert keep_equal_outputs(fresh, stored) == fresh
 
 
 def test_without_the_tag_another_picture_is_stored():

@@ -31,3 +31,9 @@ def note_code(notebook: JSON) -> None:
     for cell in notebook["cells"]:
         if cell.get("id") in hashes:
             cell["metadata"][CODE] = hashes[cell["id"]]
+
+
+def forget_code(notebook: JSON) -> None:
+    """Forget by which code pictures were drawn: none of them is kept."""
+    for cell in notebook["cells"]:
+        cell["metadata"].pop(CODE, None)
