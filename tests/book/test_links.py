@@ -80,3 +80,9 @@ def test_broken_links_are_noticed(tmp_path: Path) -> None:
         "d.png: no such file",
         "e.png: no such file",
     ]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(BOOK).as_posix())
+def test_a_page_leads_to_the_licences_of_code_by_others(path: Path) -> None:
+    targets = {(path.parent / link).resolve() for link in read(path).links if ":" not in link}
+    assert BOOK / "_static" / "third-party-notices.txt" in targets

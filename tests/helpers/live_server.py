@@ -14,7 +14,7 @@ import sys
 import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import psutil
 import websocket
 
+from qkv.live.origin import LOOPBACK
 from tests.helpers.waiting import WAIT_SECONDS
 
 HOST = "127.0.0.1"
@@ -31,6 +32,15 @@ LINE = re.compile(
     r"The book is at http://(?P<name>[\w.]+):(?P<port>\d+)(?P<base>/[\w-]{10,}/)book/"
     r"\?token=(?P<token>[\w-]{20,}) \(Ctrl-C ends\)\.\n"
 )
+
+
+def loopback() -> list[tuple[socket.AddressFamily, str]]:
+    """The loopback addresses of this machine, with their families; some have no ::1."""
+    found = []
+    for family, host in LOOPBACK:
+        with suppress(OSError), socket.create_server((host, 0), family=family):
+            found.append((family, host))
+    return found
 
 
 class Answer(NamedTuple):

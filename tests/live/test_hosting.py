@@ -230,3 +230,12 @@ def test_no_file_names_a_package_registry() -> None:
         for host in registries_in(text)
     }
     assert not named, "\n".join(sorted(named))
+
+
+def test_a_workflow_takes_each_action_by_its_hash() -> None:
+    """A tag can be moved to other code; the version stands beside the hash."""
+    workflows = [path.read_text("utf-8") for path in (ROOT / ".github" / "workflows").iterdir()]
+    used = [line for text in workflows for line in text.splitlines() if "uses:" in line]
+    assert used
+    for line in used:
+        assert re.search(r"uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from qkv.live.origin import HOST, HOST_V6, PortError, listen_on_loopback, other_hosts, random_name
+from tests.helpers.live_server import loopback
 
-BOTH = ((socket.AF_INET, HOST), (socket.AF_INET6, HOST_V6))
+BOTH = loopback()
 
 
 @contextmanager
@@ -39,7 +40,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, number: int, times: int) -> None:
 def test_a_free_port_is_taken_on_both_addresses() -> None:
     with listening() as sockets:
         ports = {line.getsockname()[1] for line in sockets}
-        assert [line.getsockname()[0] for line in sockets] == [HOST, HOST_V6]
+        assert [line.getsockname()[0] for line in sockets] == [host for _, host in BOTH]
         assert len(ports) == 1
         for family, host in BOTH:
             with pytest.raises(OSError, match="in use"):
@@ -59,7 +60,7 @@ def test_a_port_that_another_has_on_one_address_is_refused(family: Any, host: st
 def test_of_free_ports_one_is_taken_that_is_free_on_both(monkeypatch: pytest.MonkeyPatch) -> None:
     failing(monkeypatch, errno.EADDRINUSE, 3)
     with listening() as sockets:
-        assert len(sockets) == 2
+        assert len(sockets) == len(BOTH)
 
 
 def test_a_machine_without_the_second_address_has_the_first(
