@@ -9,6 +9,7 @@ import pytest
 
 from qkv import files
 from qkv.files import atomic_write, file_lock, read_regular_file
+from tests.helpers.waiting import WAIT_SECONDS
 
 
 def reading(path):
@@ -39,7 +40,7 @@ def test_a_pipe_is_written_and_stays_a_pipe(tmp_path):
     os.mkfifo(pipe)
     thread, came = reading(pipe)
     atomic_write(pipe, b"the words")
-    thread.join(timeout=60)
+    thread.join(timeout=WAIT_SECONDS)
     assert came == [b"the words"]
     assert stat.S_ISFIFO(pipe.lstat().st_mode)
     assert list(tmp_path.iterdir()) == [pipe]
@@ -75,7 +76,7 @@ def test_a_link_to_a_pipe_is_followed(tmp_path):
     link.symlink_to(pipe)
     thread, came = reading(pipe)
     atomic_write(link, b"the words")
-    thread.join(timeout=60)
+    thread.join(timeout=WAIT_SECONDS)
     assert (came, link.is_symlink(), pipe.is_fifo()) == ([b"the words"], True, True)
 
 

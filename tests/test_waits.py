@@ -19,7 +19,14 @@ BOUNDS = {"WAIT_SECONDS", "WAIT_MILLISECONDS"}
 SLEEPS = {"sleep", "wait_for_timeout"}
 ANSWERED_LATER = {"set_viewport_size", "emulate_media"}
 # What takes seconds or milliseconds without calling them a timeout.
-TAKES_A_BOUND = {"wait", "join", "select", "settimeout", "set_default_timeout"} | {
+TAKES_A_BOUND = {
+    "wait",
+    "join",
+    "create_connection",
+    "select",
+    "settimeout",
+    "set_default_timeout",
+} | {
     "set_default_navigation_timeout",
     "set_options",
 }
@@ -74,6 +81,7 @@ PLANTED = [
     "socket.create_connection(address, timeout=2 * WAIT_SECONDS)",
     "process.wait(10)",
     "thread.join(20.0)",
+    "socket.create_connection(address, 5)",
     "page.set_default_timeout(5000)",
     "page.set_viewport_size({'width': 375, 'height': 700})",
     "page.emulate_media(color_scheme='dark')",

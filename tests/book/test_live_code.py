@@ -18,6 +18,7 @@ from docutils import nodes
 from sphinx.errors import ExtensionError
 
 from tests.helpers.node import node
+from tests.helpers.waiting import WAIT_SECONDS
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "book" / "extensions"))
@@ -171,7 +172,10 @@ def test_anywidget_is_a_module(built: Path) -> None:
     shutil.copy(file, module)
     code = code.replace(file.as_uri(), module.as_uri())
     done = subprocess.run(
-        [node(), "--input-type=module", "-e", code], capture_output=True, text=True, timeout=60
+        [node(), "--input-type=module", "-e", code],
+        capture_output=True,
+        text=True,
+        timeout=WAIT_SECONDS,
     )
     module.unlink()
     assert done.stdout == "[ 'default' ] function function\n", done.stderr

@@ -48,7 +48,7 @@ def by_keyboard(box: Locator, group: Locator, fn: Callable[..., Any], axis: Any)
         shows(box, fn, axis, value)
     for key in ("Tab", "Shift+Tab"):
         box.page.keyboard.press(key)
-        assert group.locator(":focus").count() == (key != "Tab")
+        expect(group.locator(":focus")).to_have_count(int(key != "Tab"))
     expect(radios.last).to_be_focused()
     box.page.keyboard.press("ArrowLeft")
     shows(box, fn, axis, axis["values"][-2])

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 CHAPTERS = [f"chapters/{p.stem}.html" for p in sorted((ROOT / "chapters").glob("*.ipynb"))]
 CHAPTER = "chapters/02_embedding.html"  # it has cells in sight, a figure, an explorer
 # What jupyterlab's services write in a tab of a kernel when another tab makes widgets there.
+ALL_RESET = "All cells are the book's again."
 OTHER_TAB = "Comm not found for comm id"
 # What they throw when a kernel ends before it has told them who it is: nobody waits for the answer.
 UNANSWERED = "Canceled future for kernel_info_request"
@@ -69,6 +70,7 @@ class LivePage:
         ready = self.bar.get_attribute("data-state") == "ready" and not waiting.count()
         if not free(reader.server) and ready:
             self.act("reset-all")
+            self.wait("ready", ALL_RESET)
         else:
             self.page.reload()
             forget_edits(reader.server)

@@ -21,7 +21,7 @@ from tests.browser.live import Reader
 from tests.browser.test_pages import PHONE, built_pages
 from tests.helpers.explorers import CHAPTERS, explorers_in_chapter, function_of
 from tests.helpers.live_server import Server
-from tests.helpers.waiting import after_timers, view
+from tests.helpers.waiting import after_frames, after_timers, view
 
 WIDE: ViewportSize = {"width": 1280, "height": 900}
 OPEN = "document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
@@ -58,7 +58,7 @@ def everywhere(page: Page, sizes: Sequence[ViewportSize] = (WIDE, PHONE)) -> lis
 
 def show(page: Page, size: ViewportSize, theme: Literal["light", "dark"]) -> None:
     view(page, size, color_scheme=theme)
-    assert page.locator("html").get_attribute("data-theme") == theme
+    expect(page.locator("html")).to_have_attribute("data-theme", theme)
 
 
 @pytest.mark.parametrize("name", built_pages())
@@ -79,6 +79,7 @@ def test_axe_finds_nothing_on_the_results_of_a_search_and_its_marks(still: Page)
     expect(still.locator(".search-summary")).to_contain_text("finished")
     found = everywhere(still)
     still.locator("ul.search li a[href*='05_masks']").first.click()
+    still.wait_for_url(re.compile(r"/05_masks\.html"))
     expect(still.locator(".highlighted").first).to_be_attached()
     found += everywhere(still, sizes=[WIDE])
     assert not found, "\n".join(found)
@@ -93,6 +94,7 @@ def test_axe_finds_nothing_in_a_live_chapter(
     explorer = live.run(first, SLIDERS)
     expect(explorer.locator(".noUi-handle").first).to_be_visible()
     expect(explorer.get_by_role("radio").first).to_be_visible()
+    expect(explorer.locator("[data-panel]").first).to_be_visible()
     live.run(second, "print('edited')")
     live.run(third, "1 / 0", state="error")
     found = everywhere(live.page)
@@ -121,6 +123,7 @@ def test_the_skip_link_leads_past_the_toolbar(still: Page, name: str) -> None:
     still.goto(name)
     still.locator("#pst-skip-link a").focus()
     still.keyboard.press("Enter")
+    after_frames(still)
     still.keyboard.press("Tab")
     focused = still.locator("*:focus")
     assert focused.evaluate("e => !!e.closest('#qkv-text')")

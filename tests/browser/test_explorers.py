@@ -107,6 +107,8 @@ def explorers_on(page):
     views = page.locator(f'script[type="{VIEW_MIME}"]').count()
     explorers, playgrounds = (page.locator(kind).count() for kind in (EXPLORER, PLAYGROUND))
     assert explorers + playgrounds == views
+    for box in page.locator(EXPLORER).all():
+        box.locator("[data-panel]").first.wait_for()
     states = stored_on(page)
     return [OnPage(page, i, states) for i in range(explorers)]
 
@@ -456,6 +458,7 @@ def mount(page, view):
     state = {key: value for key, value in view.get_state().items() if type(value) is not bytes}
     page.evaluate(MOUNT, [state, base64.b64encode(view.frames).decode()])
     page.wait_for_selector(".qkv-kernel-inputs:not([hidden])")
+    page.wait_for_selector(".qkv-explorer [data-panel]")
     return page.locator(".qkv-explorer")
 
 

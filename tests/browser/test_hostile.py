@@ -59,8 +59,9 @@ class Scene:
         self.book = context.new_page()
         self.book.goto(f"{self.address(f'book/{CHAPTER}')}?token={server.token}")
         self.live = LivePage(self.book).start()
-        self.kernel = server.ask("api/sessions").json[0]["kernel"]["id"]
-        self.session = server.ask("api/sessions").json[0]["id"]
+        own = CHAPTER.replace(".html", ".ipynb")
+        (session,) = (s for s in server.ask("api/sessions").json if s["path"] == own)
+        self.session, self.kernel = session["id"], session["kernel"]["id"]
         self.runs = 0
         self.run("here = 1")
         self.evil = context.new_page()
@@ -90,6 +91,11 @@ class Scene:
         wanted = {
             number for number, (how, url) in self.sent.items() if how in methods and home in url
         }
+
+        def heard() -> bool:  # this comes by another way than what the page is told
+            return wanted <= self.cookies.keys() and wanted <= self.answers.keys()
+
+        until(heard, "not all requests are answered", page=self.evil)
         return {number: status for number, status in self.answers.items() if number in wanted}
 
     def address(self, path: str, scheme: str = "http", host: str = "") -> str:
@@ -304,9 +310,10 @@ def test_the_book_itself_starts_and_ends_a_kernel(scene: Scene) -> None:
 def test_a_busy_kernel_is_not_interrupted(evil: Page, untouched: Scene, tmp_path: Path) -> None:
     """An idle one would not show it."""
     said: list[str] = []
-    morning = tmp_path / "morning"
+    evening, morning = tmp_path / "evening", tmp_path / "morning"
     sleep = f"""try:
     import os, time
+    open({str(evening)!r}, "w").close()
     while not os.path.exists({str(morning)!r}): time.sleep(0.01)
 except KeyboardInterrupt: print('woken')"""
 
@@ -321,6 +328,8 @@ except KeyboardInterrupt: print('woken')"""
         sleeper = threading.Thread(target=wait)
         sleeper.start()
         until(asleep, "the kernel does not run it", page=evil)
+        until(evening.exists, "it does not sleep yet", page=evil)
+        evening.unlink()
         headers = {}
         if who is untouched.book:
             headers |= xsrf(untouched)

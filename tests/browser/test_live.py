@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Dialog, Route, WebSocket, expect
 
 from tests.browser.computing import computing
-from tests.browser.live import OTHER_TAB, LivePage, Reader, end, sessions
+from tests.browser.live import ALL_RESET, OTHER_TAB, LivePage, Reader, end, sessions
 from tests.helpers.waiting import after_frames, after_timers, until
 
 
@@ -106,6 +106,7 @@ def test_edits_are_back_after_a_reload_and_so_are_the_variables(live: LivePage) 
     live.page.locator(".qkv-live-reset-all").click()  # asks, and is told no
     assert live.text(second) == "print(kept)"
     live.act("reset-all")
+    live.wait("ready", ALL_RESET)
     assert live.text(second) != "print(kept)"
     live.page.reload()
     expect(live.message).not_to_contain_text("changes that you made")
@@ -118,6 +119,7 @@ def test_two_tabs_share_python_and_keep_each_other_s_changes(reader: Reader) -> 
     first, second = live.plain()[:2]
     live.run(first, "shared = 'from one tab'")
     assert other.prints(second, "print(shared)") == "from one tab"
+    expect(other.message).to_contain_text("Ran")  # by then the change is kept
     live.page.reload()
     live.start()
     assert live.text(first) == "shared = 'from one tab'"
@@ -390,8 +392,23 @@ def test_a_changed_cell_that_still_makes_the_name_is_not_blamed(live: LivePage) 
     changed, _, _ = binding(live)
     failing = next(n for n in live.plain() if n > changed)
     live.write(changed, f"{live.text(changed)}\nmore = 1")
+    live.message.evaluate(NOTE_ALL)
     live.run(failing, "no_such_name", state="error")
     expect(live.message).to_contain_text("are the cells above run?")
+    assert live.prints(failing, "print(1)") == "1"  # by then Python has told who made the name
+    expect(live.message).to_contain_text("Ran")
+    said = live.page.evaluate("window.said")
+    assert said
+    assert not [text for text in said if "no longer makes" in text]
+
+
+# Keeps every text that the bar's message has for a while.
+NOTE_ALL = """(message) => {
+  window.said = [];
+  const note = () => window.said.push(message.textContent);
+  const changes = { childList: true, subtree: true, characterData: true };
+  new MutationObserver(note).observe(message, changes);
+}"""
 
 
 def binding(live: LivePage) -> tuple[int, str, int]:

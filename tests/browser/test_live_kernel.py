@@ -108,8 +108,11 @@ def test_restart_ends_an_endless_loop(live: LivePage, live_server: Server, code:
     live.act("restart")
     live.wait("ready", "started afresh")
     page = CHAPTER.replace(".html", ".ipynb")
-    states = [s["kernel"]["execution_state"] for s in sessions(live_server) if s["path"] == page]
-    assert states == ["idle"]
+
+    def states() -> list[str]:
+        return [s["kernel"]["execution_state"] for s in sessions(live_server) if s["path"] == page]
+
+    until(lambda: states() == ["idle"], "the server does not hear that it is idle")
     assert live.cell(first).get_attribute("data-qkv-state") != "running"
     assert live.prints(second, "print('next')") == "next"
 
@@ -131,6 +134,7 @@ def test_what_python_did_not_finish_says_so_until_a_fresh_one_is_asked_for(live:
     live.wait("ready", "started afresh")
     assert live.cell(first).get_attribute("data-qkv-state") == "lost"
     live.run(second, "print('next')")
+    expect(live.message).to_contain_text("Ran")  # no longer what the first restart said
     live.act("restart")
     live.wait("ready", "started afresh")
     states = [live.cell(n).get_attribute("data-qkv-state") for n in (first, second)]

@@ -54,7 +54,7 @@ def test_by_keyboard_alone(reader: Reader) -> None:
     keyboard.press("Tab")
     assert "qkv-live-run-all" in active(live)[0], "the focus is lost"
     first = live.plain()[0]
-    live.editor(first)  # in sight
+    live.editor(first).wait_for()
     tab_to(live, lambda: active(live)[1:] == (str(first), True))
     keyboard.press("Control+a")
     keyboard.type("if True:")

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 import qkv.numpy as qn
 import qkv.torch as qt
 from tests.browser.conftest import BOOK, LARGE, Watch
-from tests.helpers.waiting import after_timers, view
+from tests.helpers.waiting import after_frames, after_timers, view
 
 ROOT = Path(__file__).parents[2]
 PHONE = {"width": 375, "height": 800}
@@ -87,6 +87,7 @@ def opened(request: pytest.FixtureRequest, browser: Browser, book_url: str) -> I
     context.on("page", watch.follow)
     page = context.new_page()
     page.goto(f"{book_url}/{request.param}")
+    after_frames(page)  # its explorers are drawn
     yield Opened(page, request.param)
     context.close()
     watch.check()
@@ -229,6 +230,7 @@ def test_search_finds_softmax(
     results = page.locator("ul.search li a")
     expect(results.filter(has_text="Why")).not_to_have_count(0)
     results.first.click()
+    page.wait_for_url(re.compile(r"/(book|chapters)/\w+\.html"))
     expect(page.locator("h1:visible")).to_have_count(1)
 
 
@@ -257,6 +259,7 @@ def test_marks_stand_on_the_result_alone(page: Page, book_url: str) -> None:
     page.goto(f"{book_url}/search.html?q=softmax")
     expect(page.locator(".search-summary")).to_contain_text("finished")
     page.locator("ul.search li a[href*='05_masks']").first.click()
+    page.wait_for_url(re.compile(r"/05_masks\.html"))
     expect(page.locator(".highlighted").first).to_be_attached()
     page.go_back()
     expect(page.locator(".search-summary")).to_contain_text("finished")
@@ -275,6 +278,7 @@ def test_the_keyboard_reaches_the_text(page: Page, book_url: str) -> None:
     # It slides in; where it would stay outside, this waits in vain.
     page.wait_for_function("a => a.getBoundingClientRect().y >= 0", arg=skip.element_handle())
     page.keyboard.press("Enter")
+    after_frames(page)
     page.keyboard.press("Tab")
     assert page.evaluate("!!document.activeElement.closest('article > section')"), "the toolbar"
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.helpers.waiting import view
+from tests.helpers.waiting import after_frames, view
 
 PHONE = {"width": 375, "height": 700}
 # Pieces of Korean in paragraphs and lists that stand on more lines than one.
@@ -31,6 +31,7 @@ def phone(page, book_url):
     def opened(path):
         page.goto(f"{book_url}/{path}")
         page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+        after_frames(page)
         return page
 
     return opened

@@ -53,6 +53,7 @@ def test_a_service_worker_left_on_the_book_s_port_sees_nothing_of_the_next_run(
         live.page.goto(earlier.link(CHAPTER))
         first = live.start().plain()[0]
         assert live.prints(first, "print('mine')") == "mine"
+        expect(live.message).to_contain_text("Ran")  # by then the change is kept
         live.page.close(run_before_unload=True)
     known = {earlier.origin, f"http://{HOST}:{port}", f"http://localhost:{port}"}
     with hostile_server() as master:

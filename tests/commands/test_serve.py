@@ -17,7 +17,6 @@ from typing import Any
 import psutil
 import pytest
 
-from qkv.live.origin import HOST_V6
 from tests.helpers.live_server import (
     HOST,
     SERVE,
@@ -25,11 +24,13 @@ from tests.helpers.live_server import (
     first_line,
     free_port,
     kernels,
+    loopback,
     run,
     send,
     without_screen,
 )
 from tests.helpers.processes import run_python
+from tests.helpers.waiting import WAIT_SECONDS, until
 
 
 @pytest.fixture
@@ -56,7 +57,9 @@ def taken() -> Iterator[int]:
 
 
 def run_serve(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*SERVE, *arguments], capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        [*SERVE, *arguments], capture_output=True, text=True, timeout=WAIT_SECONDS
+    )
 
 
 @contextmanager
@@ -74,7 +77,7 @@ def started(
             yield process
         finally:
             process.terminate()  # not killed: it leaves no files behind
-            process.wait(20)
+            process.wait(WAIT_SECONDS)
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -95,7 +98,7 @@ def test_serves_until_it_is_told_to_end(book: Path, short: Path, end: int) -> No
         assert len(running) == 1
         start = time.monotonic()
         process.send_signal(end)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=WAIT_SECONDS)
     assert (process.returncode, out) == (0, "Closed.\n")
     assert err == ""
     assert time.monotonic() - start < 10
@@ -148,7 +151,7 @@ def test_a_long_path_to_temporary_files_is_no_obstacle(book: Path, tmp_path: Pat
         with closing(server.socket(server.session()["kernel"]["id"])) as line:
             assert run(line, "print(6 * 7)") == "42\n"
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        assert process.wait(WAIT_SECONDS) == 0
 
 
 def test_port_in_use(book: Path, taken: int) -> None:
@@ -162,7 +165,8 @@ def test_port_in_use(book: Path, taken: int) -> None:
 
 def test_port_in_use_at_the_other_loopback_address(book: Path) -> None:
     """To which browsers send the link first: a port is taken on both, or not at all."""
-    with socket.create_server((HOST_V6, 0), family=socket.AF_INET6) as other:
+    family, host = loopback()[-1]
+    with socket.create_server((host, 0), family=family) as other:
         port = other.getsockname()[1]
         result = run_serve("--folder", str(book), "--port", str(port))
     assert result.returncode == 1
@@ -175,7 +179,7 @@ def test_a_book_that_is_open_is_not_opened_again(book: Path) -> None:
         server = Server.printed(process)
         for port in ([], ["--port", str(server.port)]):
             with started(book, *port) as again:
-                out, err = again.communicate(timeout=60)
+                out, err = again.communicate(timeout=WAIT_SECONDS)
             assert (again.returncode, err) == (0, "")
             assert out == f"This book is open already: {server.link()}\n"
         data = book.parents[1] / "data"
@@ -191,7 +195,7 @@ def test_a_killed_server_leaves_its_book_closed(book: Path, short: Path) -> None
     with started(book, TMPDIR=str(short)) as process:
         old = Server.printed(process)
         process.kill()
-        process.wait(20)
+        process.wait(WAIT_SECONDS)
     (link,) = (book.parents[1] / "data").glob("qkv/books/*/link")
     assert link.read_text() == old.link()
     with started(book) as process:
@@ -257,13 +261,10 @@ def test_opens_a_browser_with_no_token_in_its_command(book: Path, tmp_path: Path
     browser.chmod(0o700)
     with started(book, BROWSER=f"{browser} %s") as process:
         server = Server.printed(process)
-        for _ in range(100):
-            if seen.exists():
-                break
-            time.sleep(0.1)
+        until(seen.exists, "no browser is opened")
         command, page = seen.read_text().split("\n", 1)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=WAIT_SECONDS)
     assert command.startswith("file:///")
     assert server.token not in command
     address = server.link()

@@ -18,6 +18,7 @@ from qkv.commands.train import command
 from qkv.trainer import Runtime, TrainingRun
 from qkv.trainer import run as run_module
 from tests.helpers.training import SHORT, SMALL, start, write_pairs
+from tests.helpers.waiting import WAIT_SECONDS
 
 VERSION = re.escape(qkv.__version__)
 RESUME = ["--device", "cpu", "--resume"]
@@ -97,7 +98,7 @@ def test_a_lock_ends_with_its_process_and_not_before(run, capsys):
     assert resume(run) == 1
     assert f"(process {process.pid} on" in capsys.readouterr().err
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=WAIT_SECONDS)
     assert (run / "run.lock").exists()
     assert resume(run) == 0
     assert not (run / "run.lock").exists()

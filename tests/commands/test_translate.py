@@ -29,6 +29,7 @@ from qkv.text.tokenizer import MANY_MERGES
 from qkv.translator import KINDS, Translator, attention_page
 from qkv.translator.attention_view import SCALE
 from tests.helpers.translators import MAX_LEN, SOURCES, TARGETS, checkpoint
+from tests.helpers.waiting import WAIT_SECONDS
 
 COMMAND = [sys.executable, "-m", "qkv.commands.translate"]
 # Unbuffered, a program needs not care when its words leave it.
@@ -79,7 +80,7 @@ def dripping(data, size):
 
 def ready(stream):
     """Wait until there is something to read, but not for ever."""
-    assert select.select([stream], [], [], 60)[0], "no answer within a minute"
+    assert select.select([stream], [], [], WAIT_SECONDS)[0], "no answer"
     return stream
 
 
@@ -118,7 +119,7 @@ def test_each_line_is_answered_at_once(saved):
         process.stdin.flush()
         assert ready(process.stdout).readline().decode() == f"{target}\n"
     process.stdin.close()
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=WAIT_SECONDS) == 0
     assert process.stdout.read() == b""
     process.stdout.close()
 
@@ -148,7 +149,7 @@ def test_a_terminal_is_asked_and_a_bad_line_does_not_end_it(saved):
     os.write(ours, f"{SOURCES[2]}\n".encode())
     until(f"{TARGETS[2]}\r\n> ")
     os.write(ours, b"\x04")
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=WAIT_SECONDS) == 0
     os.close(ours)
 
 
@@ -397,7 +398,7 @@ def test_a_reader_who_leaves_early(saved, text):
     process.stdin.close()
     assert process.stderr.read() == b""
     process.stderr.close()
-    assert process.wait(timeout=60) == 141
+    assert process.wait(timeout=WAIT_SECONDS) == 141
 
 
 def test_ctrl_c_ends_it_in_order(saved, run, text, tmp_path, monkeypatch):
@@ -408,7 +409,7 @@ def test_ctrl_c_ends_it_in_order(saved, run, text, tmp_path, monkeypatch):
     process.stdin.flush()
     ready(process.stdout).readline()  # it has begun, and waits for the next
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=WAIT_SECONDS)
     assert (process.returncode, out, err) == (130, b"", b"\nStopped.\n")
 
     def stop(*_, **__):
@@ -520,7 +521,7 @@ def test_what_is_no_file_is_written_to_and_stays(run, text, tmp_path):
     link.symlink_to("pages/who.html")
     with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
         assert run(text, "--out", pipe, "--attention", link) == (0, "", "")
-        assert reader.communicate(timeout=60)[0].decode() == lines(TARGETS)
+        assert reader.communicate(timeout=WAIT_SECONDS)[0].decode() == lines(TARGETS)
     assert pipe.is_fifo()
     assert os.readlink(link) == "pages/who.html"
     assert (tmp_path / "pages" / "who.html").read_text("utf-8").startswith("<!DOCTYPE html>")
@@ -560,7 +561,9 @@ def test_the_text_of_standard_input_is_not_written_over(saved, text):
     command = [*COMMAND, str(saved), "--room", "numpy", "--out", str(text)]
     before = text.read_bytes()
     with text.open("rb") as file:
-        done = subprocess.run(command, stdin=file, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            command, stdin=file, capture_output=True, text=True, timeout=WAIT_SECONDS
+        )
     assert (done.returncode, text.read_bytes()) == (1, before)
     assert f"--out {text} would write over what is read" in done.stderr
 
