@@ -44,6 +44,7 @@ def test_silent_connections_keep_nobody_out(server: Server, log: Path) -> None:
         for _ in range(FILES + 64):
             silent.enter_context(connect(server))
         assert server.ask("book/").status == 200  # on a new connection,
+        assert psutil.Process(server.process.pid).num_fds() < FILES / 2
         assert asked(page, server) == 200  # on an old one,
         assert run(line, "print(6 * 7)") == "42\n"  # and on one to a kernel
     assert log.stat().st_size < 10_000
