@@ -15,7 +15,7 @@ COLUMNS = {  # of the first table: the folders that its paths start from
 }
 IN_ONE_ROOM = {"array_types.py"}  # torch has one type of array
 KERNELS = "efficient/triton_attention/"  # for a GPU, so in torch alone
-HELPERS = re.compile(r"_helpers\.py$|^checks\.py$")  # of the exercises: found from their concept
+SHARED = {"checks.py"}  # of the exercises, by those of every chapter
 
 
 def tables():
@@ -66,8 +66,12 @@ def test_every_module_of_the_rooms_has_a_concept():
 def test_every_explorer_and_every_exercise_has_a_concept(column):
     named = {name for row in CONCEPTS for name in paths_in(row[column])}
     (folder,) = COLUMNS[column]
-    found = {path.name for path in folder.glob("[!_]*.py") if not HELPERS.search(path.name)}
-    assert found == named
+    assert {path.name for path in folder.glob("[!_]*.py")} - SHARED == named
+
+
+def test_the_exercises_of_a_chapter_are_one_file():
+    chapters = {path.stem.partition("_")[2] + ".py" for path in ROOT.glob("chapters/*.ipynb")}
+    assert {path.name for path in COLUMNS[3][0].glob("[!_]*.py")} == chapters | SHARED
 
 
 def test_every_other_module_has_a_place():

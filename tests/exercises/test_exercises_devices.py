@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from qkv.exercises.devices import DIFFERENCES
-from qkv.exercises.devices_further import bfloat16
+from qkv.exercises.devices import DIFFERENCES, bfloat16
 from tests.helpers.exercises import ExerciseAnswers
 
 

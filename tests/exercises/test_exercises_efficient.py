@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qkv.exercises.efficient_helpers import output, tiled_output
+from qkv.exercises.efficient import output, tiled_output
 from tests.helpers.exercises import ExerciseAnswers
 
 

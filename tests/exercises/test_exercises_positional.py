@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import qkv.numpy as qn
-from qkv.exercises.positional_helpers import encoder, waves
+from qkv.exercises.positional import encoder, waves
 from tests.helpers.exercises import ExerciseAnswers
 
 

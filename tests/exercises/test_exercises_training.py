@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from qkv.exercises.training_runs import PANELS
+from qkv.exercises.training import PANELS
 from qkv.numpy import cross_entropy, cross_entropy_backward, softmax
 from tests.helpers.exercises import ExerciseAnswers
 

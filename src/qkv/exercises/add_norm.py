@@ -2,27 +2,102 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
 
-from qkv.exercises.add_norm_further import lost_gradient, rms_norm_built
-from qkv.exercises.add_norm_helpers import (
-    TOLERANCE,
-    normed,
+from qkv.exercises.checks import (
+    WrongAnswer,
+    as_array,
+    as_function,
+    as_letters,
+    exercise,
+    is_close,
+    reject,
+    reject_each,
 )
-from qkv.exercises.add_norm_pre_norm import pre_norm_built
-from qkv.exercises.checks import as_array, as_letters, exercise, is_close, reject, reject_each
+from qkv.numpy import layer_norm_backward
 
-__all__ = [
-    "evidence",
-    "four_numbers",
-    "lost_gradient",
-    "pre_norm_built",
-    "rms_norm_built",
-    "two_that_become_one",
-]
+Array: TypeAlias = np.ndarray[Any, Any]
+TOLERANCE = 6e-3  # two decimals, rounded or cut
+SAME = {"d": 1e-9, "f": 2e-5}  # how near a right answer is, by dtype
+
+
+def normed(
+    x: Array, *, axis: int | None = -1, ddof: int = 0, eps: float = 1e-5, outside: bool = False
+) -> Array:
+    """The norm without γ and β; ddof, outside and axis are the likely mistakes.
+
+    Args:
+        x: (..., d_model).
+        axis: over which mean and variance are taken; None is over all numbers.
+        ddof: 1 divides the squares by one less.
+        eps: ε.
+        outside: add it to the root, not under it.
+    """
+    centred = x - x.mean(axis=axis, keepdims=True)
+    variance = x.var(axis=axis, keepdims=True, ddof=ddof)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out: Array = centred / (np.sqrt(variance) + eps if outside else np.sqrt(variance + eps))
+    return out
+
+
+def _inputs() -> list[tuple[Array, Array, Array]]:
+    """x, γ, β: one token, a sentence, a batch with a faint token, and that in float32."""
+    rng = np.random.default_rng(3)
+    gamma, beta = rng.normal(size=(2, 5))
+    one, sentence = 2 * rng.normal(size=5), rng.normal(size=(3, 5)) + 1
+    batch = rng.normal(size=(2, 4, 5)) * 3 - 1
+    batch[1, 2] /= 1000  # its variance is below ε
+    found: list[tuple[Array, Array, Array]] = []
+    for dtype in (np.float64, np.float32):
+        g, b = gamma.astype(dtype), beta.astype(dtype)
+        found += [(x.astype(dtype), g, b) for x in (one, sentence, batch)]
+    return found
+
+
+INPUTS = _inputs()
+# One float32 token, γ, β: its numbers are near 1000 and differ by little.
+FAR: tuple[Array, Array, Array] = (
+    np.array([999.71, 1000.23, 999.83, 1000.07, 1000.31], np.float32),
+    np.full(5, 0.5, np.float32),
+    np.zeros(5, np.float32),
+)
+
+
+def reject_other_dtype(got: Array, x: Array) -> None:
+    """Raise `WrongAnswer` unless the answer has the format of x."""
+    reject(
+        got.dtype != x.dtype,
+        f"For {x.dtype} numbers the result is {got.dtype}.",
+        "np.zeros and np.float64 bring float64 in. A plain number such as 1e-5 does not.",
+    )
+
 
 FOUR = np.array([2.0, 4, 6, 8])
 GAMMA, BETA = np.array([1.0, 1, 2, 2]), np.array([0.0, 0, 0, 3])
+
+
+def step(x: Array, f: Any, gamma: Array, beta: Array, **options: Any) -> Array:
+    """Pre-norm, or with options one of its likely mistakes."""
+    out: Array = x + f(gamma * normed(x, **options) + beta)
+    return out
+
+
+def _counted(f: Any, calls: list[Array]) -> Any:
+    """f, which also keeps what it was called with."""
+
+    def counted(x: Array) -> Any:
+        calls.append(x)
+        return f(x)
+
+    return counted
+
+
+def _mixed(x: Array) -> Array:
+    """A sub-layer that mixes tokens and bends the numbers."""
+    out: Array = np.tanh(x + x[..., ::-1, :] / 2)
+    return out
 
 
 @exercise("add_norm-1")
@@ -137,3 +212,179 @@ def evidence(answer: object) -> str:
         "What if the mean is taken over the sentences of the batch?",
     )
     return "right: A and D show an output that depends on another token."
+
+
+@exercise("add_norm-4")
+def pre_norm_built(answer: object) -> str:
+    """`f(x, sublayer, gamma, beta)` is x + sublayer(LayerNorm(x))."""
+    function = as_function(answer)
+    for x, gamma, beta in INPUTS:
+        f = _mixed if x.ndim > 1 else np.tanh
+        calls: list[Array] = []
+        counted = _counted(f, calls)
+        got = as_array(function(x, counted, gamma, beta))
+        reject(
+            got.shape != x.shape,
+            f"For x of shape {x.shape} the shape is {got.shape}.",
+            "Every step keeps the shape. Which axis does keepdims=True keep?",
+        )
+        if is_close(got, step(x, f, gamma, beta), SAME[x.dtype.char]):
+            reject(
+                len(calls) != 1,
+                f"f was called {len(calls)} times.",
+                "f may be costly, or random. Keep its result in a variable.",
+            )
+            reject_other_dtype(got, x)
+            kept = [array.copy() for array in (x, gamma, beta)]
+            answer(kept[0], f, *kept[1:])  # type: ignore[operator]
+            reject(
+                not all(map(np.array_equal, kept, (x, gamma, beta))),
+                "Your function has changed an array that it was given.",
+                "The caller still needs it. x += … writes into x itself; x = x + … does not.",
+            )
+            continue
+        out = gamma * normed(x) + beta
+        reject_each(
+            got,
+            (
+                gamma * normed(x + f(x)) + beta,
+                "That is post-norm.",
+                "In pre-norm, the norm comes before f, and nothing after the sum.",
+            ),
+            (
+                out + f(out),
+                "The residual connection carries the normalised vectors.",
+                "What is added to f's output: x, or its norm?",
+            ),
+            (f(out), "The addition is missing.", "Where does x go around f?"),
+            (x + out, "f is missing.", "What is done with the normalised vectors?"),
+            (x + f(x), "The norm is missing.", "What does f read in pre-norm?"),
+            (x + f(normed(x)), "γ and β are not used.", "The last two steps of the norm."),
+            (
+                x + gamma * f(normed(x)) + beta,
+                "γ and β act after f.",
+                "They belong to the norm, and f reads what the norm gives.",
+            ),
+            (x + f(gamma * normed(x)), "β is not used.", "What is added after the product?"),
+            (
+                step(x, f, gamma, beta, ddof=1),
+                "The variance divides by d − 1.",
+                "LayerNorm's variance is the mean of the squares.",
+            ),
+            (
+                step(x, f, gamma, beta, outside=True),
+                "ε stands outside the root.",
+                "Add it to the variance, and take the root of the sum.",
+            ),
+            (
+                step(x, f, gamma, beta, eps=0.0),
+                "ε is missing.",
+                "One token of the test holds tiny numbers. What is added to its variance?",
+            ),
+            tolerance=SAME[x.dtype.char],
+        )
+        wrong_axes = [axis for axis in range(x.ndim - 1) if x.ndim > 1]
+        for axis in [*wrong_axes, None]:
+            wrong = x.ndim > 1 and is_close(
+                got, step(x, f, gamma, beta, axis=axis), SAME[x.dtype.char]
+            )
+            reject(
+                wrong,
+                "The mean is taken over the wrong axis, or over all of them.",
+                "Each token has a mean of its own: over which axis do its numbers lie?",
+            )
+        raise WrongAnswer(
+            f"Some numbers are off for x of shape {x.shape}.",
+            "Try it on one token, 1, 4, 7, with an f that returns its input.",
+        )
+    x, gamma, beta = FAR
+    read: list[Array] = []
+    function(x, _counted(np.tanh, read), gamma, beta)
+    reject(
+        not is_close(read[0], gamma * normed(x) + beta, 5e-3),
+        "In float32, numbers near 1000 that differ by little come out wrong.",
+        "Squares near a million lose the small differences. What can be done before squaring?",
+    )
+    return "right, for one token, a sentence and a batch, in float32 too."
+
+
+@exercise("add_norm-5")
+def rms_norm_built(answer: object) -> str:
+    """`f(x, gamma)` is γ x / √(mean x² + ε) over the last axis."""
+    function = as_function(answer)
+    for x, gamma, _ in INPUTS:
+        got = as_array(function(x, gamma))
+        reject(
+            got.shape != x.shape,
+            f"For x of shape {x.shape} the shape is {got.shape}.",
+            "Every step keeps the shape. Which axis does keepdims=True keep?",
+        )
+        square = (x * x).mean(axis=-1, keepdims=True)
+        eps = 1e-5
+        if is_close(got, gamma * x / np.sqrt(square + eps), SAME[x.dtype.char]):
+            reject_other_dtype(got, x)
+            continue
+        reject_each(
+            got,
+            (gamma * normed(x), "That is LayerNorm.", "Which of its steps does RMSNorm leave out?"),
+            (
+                gamma * x / np.sqrt(x.var(axis=-1, keepdims=True) + eps),
+                "The variance is taken about the mean.",
+                "RMS is the root of the mean of the squares of x itself.",
+            ),
+            (x / np.sqrt(square + eps), "γ is not used.", "The formula ends in a product."),
+            (
+                gamma * x / np.sqrt((x * x).sum(axis=-1, keepdims=True) + eps),
+                "The squares are added up, and no mean is taken.",
+                "What do the letters R, M and S stand for?",
+            ),
+            (
+                gamma * x / (np.sqrt(square) + eps),
+                "ε stands outside the root.",
+                "Add it to the mean square, and take the root of the sum.",
+            ),
+            (
+                gamma * x / np.sqrt(square),
+                "ε is missing.",
+                "What does your function give for a vector of zeros?",
+            ),
+            (
+                gamma * x / np.sqrt((x * x).mean() + eps),
+                "All tokens share one mean square.",
+                "Each token has its own. Over which axis do its numbers lie?",
+            )
+            if x.ndim > 1
+            else (None, "", ""),
+            tolerance=SAME[x.dtype.char],
+        )
+        raise WrongAnswer(
+            f"Some numbers are off for x of shape {x.shape}.",
+            "Try 3, 4 with γ = 1: the mean square is 12.5.",
+        )
+    return "right: no mean, no β."
+
+
+@exercise("add_norm-6")
+def lost_gradient(answer: object) -> str:
+    """A dout, not all equal, for which LayerNorm of 1, 4, 7 sends nothing back."""
+    dout = as_array(answer).ravel().astype(float)
+    reject(dout.shape != (3,), "Three numbers were asked for.", "dout has the shape of the output.")
+    largest = float(np.abs(dout).max())
+    reject(not np.isfinite(dout).all(), "These are no finite numbers.", "Use small whole numbers.")
+    reject(
+        largest < 1e-3, "All three are 0, or nearly.", "A dout of zeros sends nothing back, too."
+    )
+    reject(
+        float(np.ptp(dout)) < 1e-3 * largest,
+        "All three are equal.",
+        "That is one of the two directions. The other one is the output itself.",
+    )
+    x = np.array([1.0, 4, 7])
+    dx, _, _ = layer_norm_backward(dout, x, np.ones(3), 1e-12)
+    reject(
+        float(np.abs(dx).max()) > 2e-3 * largest,
+        f"dx is {np.round(dx, 2).tolist()}.",
+        "A small step of x in which directions leaves the output as it is? x + 1 is one, 2x is "
+        "another. What does 2x do to the normalised vector?",
+    )
+    return "right: the output, and any sum of it with equal numbers."

@@ -6,17 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from qkv.exercises.attention_from_scratch import attention_from_scratch
-from qkv.exercises.attention_further import large_weight_without_effect, uniform_attention
-from qkv.exercises.attention_helpers import (
-    NO_ATTENTION,
-    TOLERANCE,
-    additive,
-    correct,
-    in_float32,
-    nearest,
-    plain_average,
-)
+import numpy as np
+
+import qkv.numpy as qn
 from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
@@ -28,15 +20,114 @@ from qkv.exercises.checks import (
     reject_each,
 )
 
-__all__ = [
-    "attention_detector",
-    "attention_from_scratch",
-    "large_weight_without_effect",
-    "mix_by_hand",
-    "same_vector_added",
-    "uniform_attention",
-    "weights_by_hand",
-]
+TOLERANCE = 0.006  # answers worked by hand may be rounded to two places
+# The chapter's embeddings, one of each kind: other, fluffy, blue, verdant, noun.
+EMBEDDINGS = np.array(
+    [[0, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 1, 0, 0, 0, 1], [1, *[0] * 5]]
+)
+
+
+def correct(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return qn.scaled_dot_product_attention(q, k, v)[0]
+
+
+def unscaled(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return scaled_by(q, k, v, 1)
+
+
+def scaled_by(q: np.ndarray, k: np.ndarray, v: np.ndarray, divisor: float) -> np.ndarray:
+    return qn.scaled_dot_product_attention(q, k, v, scale=1 / math.sqrt(divisor))[0]
+
+
+def wrong_axis(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    return np.asarray(qn.softmax(scores, axis=-2) @ v)
+
+
+def no_softmax(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return np.asarray(q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1]) @ v)
+
+
+# Attentions with other scores than the dot product: each a weighted average of the values.
+
+
+def additive(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    rng = np.random.default_rng(2)
+    kind = np.result_type(q, np.float32)  # float32 for float32, or the package refuses
+    sizes = ((q.shape[-1], 4), (k.shape[-1], 4), 4)
+    w_q, w_k, w_s = (rng.normal(size=s).astype(kind) for s in sizes)
+    return qn.additive_attention(q, k, v, w_q, w_k, w_s)[0]
+
+
+def nearest(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return weigh(-((q[..., :, None, :] - k[..., None, :, :]) ** 2).sum(axis=-1), v)
+
+
+def plain_average(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return weigh(np.zeros((*q.shape[:-1], k.shape[-2])), v)
+
+
+def in_float32(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return correct(*(np.asarray(x, dtype=np.float32) for x in (q, k, v)))
+
+
+# Functions that are no attention, and would pass if only shapes or a few numbers were looked at.
+
+
+def over_all_pairs(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    share = np.exp(q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1]))
+    return np.asarray(share / share.sum(axis=(-2, -1), keepdims=True) @ v)
+
+
+def divided_by_sum(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    scores = q @ k.swapaxes(-1, -2)
+    return np.asarray(scores / scores.sum(axis=-1, keepdims=True) @ v)
+
+
+def values_in_scores(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    return weigh(scores + np.arange(1, v.shape[-1] + 1) @ v.swapaxes(-1, -2), v)
+
+
+def value_direction_in_scores(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Doubled values leave these weights alone; other values do not."""
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    length = np.sqrt((v**2).sum(axis=-1, keepdims=True))
+    return weigh(scores + (v / np.maximum(length, 1e-12)).sum(axis=-1)[..., None, :], v)
+
+
+def first_keys_preferred(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    return weigh(scores - np.arange(k.shape[-2]), v)
+
+
+def weigh(scores: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return np.asarray(qn.softmax(scores) @ v)
+
+
+SHARES = "Give every key the same value. What must each query receive?"
+# What attention-4 must refuse, and the hint for a detector that does not.
+NO_ATTENTION = {
+    "a softmax over the wrong axis": (wrong_axis, SHARES),
+    "a softmax over all pairs at once": (over_all_pairs, SHARES),
+    "no softmax at all": (no_softmax, SHARES),
+    "scores divided by their sum": (
+        divided_by_sum,
+        "Its weights sum to 1, but some are negative. With which values is the output the weights?",
+    ),
+    "weights that depend on the values": (
+        values_in_scores,
+        "Double all values. What must happen to the output?",
+    ),
+    "weights that depend on the directions of the values": (
+        value_direction_in_scores,
+        "Doubled values keep their directions. Compare with random other values instead.",
+    ),
+    "weights that depend on where a key stands": (
+        first_keys_preferred,
+        "Shuffle the keys together with their values. What must not change?",
+    ),
+}
 
 
 @exercise("attention-1")
@@ -174,3 +265,146 @@ def attention_detector(answer: object) -> str:
     for slip, (attention, hint) in NO_ATTENTION.items():
         reject(is_attention(attention), f"One that is no attention got through: {slip}.", hint)
     return "right: five attentions accepted, seven others refused, and no formula to compare with."
+
+
+@exercise("attention-5")
+def attention_from_scratch(answer: object) -> str:
+    """Attention from scratch, with any number of leading axes."""
+    attention = as_function(answer)
+    rng = np.random.default_rng(11)
+    q, k, v = (rng.normal(size=shape) for shape in ((5, 3), (7, 3), (7, 2)))
+    result, right = attention(q, k, v), correct(q, k, v)
+    reject(
+        isinstance(result, tuple),
+        "This returns a pair.",
+        "The output alone was asked for, made in NumPy.",
+    )
+    names = getattr(getattr(answer, "__code__", None), "co_names", ())
+    reject(
+        "scaled_dot_product_attention" in names,
+        "Your function calls the package's.",
+        "Write its five lines yourself, with NumPy alone.",
+    )
+    got = np.asarray(result)
+    reject(
+        got.shape != right.shape,
+        f"For q {q.shape}, k {k.shape} and v {v.shape} the result has shape {got.shape}.",
+        f"One mix of values for each query: {right.shape}.",
+    )
+    given = [x.copy() for x in (q, k, v)]
+    if callable(answer):
+        answer(*given)  # the reader's own function: `attention` gives it copies
+    reject(
+        not all(map(np.array_equal, given, (q, k, v))),
+        "Your function changes q, k or v, and its caller still needs them.",
+        "`x /= 2` and `x -= 1` write into x itself; `x = x / 2` makes a new array.",
+    )
+    reject(
+        is_close(got, scaled_by(q, k, v, len(k))) or is_close(got, scaled_by(q, k, v, len(q))),
+        "You divided by the root of the number of words.",
+        "It is the width of a key that makes its scores wide.",
+    )
+    reject_each(
+        got,
+        (unscaled(q, k, v), "The scale is missing.", "What is d_k here?"),
+        (
+            wrong_axis(q, k, v),
+            "The softmax runs along the queries.",
+            "For one query, the weights of all keys share out 1.",
+        ),
+        (
+            scaled_by(q, k, v, k.shape[-1] ** 2),
+            "You divided by d_k.",
+            "There is a root in the formula.",
+        ),
+        (
+            no_softmax(q, k, v),
+            "The scores themselves multiply the values.",
+            "What turns scores into shares of 1?",
+        ),
+    )
+    reject(
+        not is_close(got, right),
+        "The shape is right, the numbers are not.",
+        "Compare step by step.",
+    )
+    with np.errstate(all="ignore"):
+        large = np.asarray(attention(1e4 * q, k, v))
+    reject(
+        not is_close(large, correct(1e4 * q, k, v)),
+        "Scores of 10,000 go wrong: e to the 10,000 is infinite, e to the −10,000 is 0.",
+        "From each row subtract its own largest score. Why does that change nothing?",
+    )
+    sentences = [np.stack([x, 2 * x]) for x in (q, k, v)]
+    axes = "`.T` turns all axes round; `swapaxes(-1, -2)` only the last two. And sum over axis -1."
+    try:
+        both = np.asarray(attention(*sentences))
+    except WrongAnswer as error:
+        raise WrongAnswer(f"With two sentences stacked: {error.mistake}", axes) from error
+    reject(
+        not is_close(both, correct(*sentences)), "With two sentences stacked it goes wrong.", axes
+    )
+    singles = [x.astype(np.float32) for x in (q, k, v)]
+    reject(
+        not is_close(single := np.asarray(attention(*singles)), right, 1e-4),
+        "In float32 it goes wrong.",
+        "Does your function make integers or half precision on the way?",
+    )
+    kinds = str(got.dtype), str(single.dtype)
+    reject(
+        kinds != ("float64", "float32"),
+        f"float64 goes in and {kinds[0]} comes out; float32 goes in and {kinds[1]} comes out.",
+        "`np.sqrt(3)` is a float64 number and widens float32 arrays; `math.sqrt(3)` does not.",
+    )
+    return "right, for one sentence and for two, in float64 and in float32."
+
+
+@exercise("attention-6")
+def uniform_attention(answer: object) -> str:
+    """A query projection with which every word receives the mean of all values."""
+    w_q = as_array(answer, shape=(6, 2))
+    reject(
+        is_close(w_q, np.eye(6)[:, :2]),
+        "The identity still asks for something.",
+        "Which query makes all eight scores equal?",
+    )
+    reject(
+        w_q.size and np.ptp(w_q) == 0 and w_q.any(),
+        "Equal entries are not equal scores.",
+        "Keys differ, so a query that is not zero tells them apart.",
+    )
+    reject(
+        not is_close(EMBEDDINGS @ w_q, np.zeros((5, 2))),
+        "With this projection some word still prefers some key.",
+        "Uniform weights need equal scores for every pair of words.",
+    )
+    return "right: equal scores for all keys, so the output is the plain average of the values."
+
+
+@exercise("attention-7")
+def large_weight_without_effect(answer: object) -> str:
+    """Values for the weights (0.9, 0.05, 0.05) with which the first key can go unnoticed."""
+    values = as_array(answer).astype(float)
+    reject(
+        values.ndim not in (1, 2) or len(values) != 3,
+        f"Three values were asked for; this has shape {values.shape}.",
+        "One number for each key, or one row of numbers.",
+    )
+    rest = (values[1] + values[2]) / 2  # the weights without the first key: ½ and ½
+    reject(
+        float(np.ptp(values, axis=0).max()) < 0.1,
+        "All three values are equal, or so close that nothing is proved.",
+        "Find values that differ, by 0.1 or more.",
+    )
+    reject(
+        not np.any(values[0]) and not is_close(values[0], rest),
+        "An empty value still takes nine tenths of the weight away from the others.",
+        "Compute the mix with the first key, then without it: weights ½ and ½.",
+    )
+    mix = np.array([0.9, 0.05, 0.05]) @ values
+    reject(
+        not is_close(mix, rest, TOLERANCE),
+        "Without the first key the output is another one.",
+        "Which mix do the other two make, with weights ½ and ½?",
+    )
+    return "right: a weight says how much a value counts, and not how much would change without it."

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from qkv.exercises.backward_further import blind_direction, sum_to_shape
-from qkv.exercises.backward_helpers import CASES, RMS_INPUTS, rms_gradients
+import qkv.numpy as qn
 from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
@@ -19,17 +19,229 @@ from qkv.exercises.checks import (
     reject_each,
 )
 
-__all__ = [
-    "blind_direction",
-    "build_the_check",
-    "evidence",
-    "product_by_hand",
-    "rms_norm_backward_built",
-    "sum_to_shape",
+Array: TypeAlias = np.ndarray[Any, Any]
+Case: TypeAlias = tuple[
+    str, Callable[[Array], Array], Callable[[Array, Array], Array], Array, bool, str
 ]
+_rng = np.random.default_rng(18)
+_ROWS = _rng.normal(size=(4, 6))
+_MATRIX = _rng.normal(size=(6, 3))
+_ONES = np.ones(6)
+RANDOM_UPSTREAM = "Which upstream gradient do you use? With ones, much that is wrong gives 0."
+ALL_ENTRIES = "Which entries of x do you move? One entry, or one row, tells nothing of the others."
+RANDOM_DIRECTION = "In which direction do you move x? Along x itself, this error is not seen."
+RELATIVE = "Is your tolerance a fixed number? Compare the difference with the size of the slope."
+NO_SLOPE_FOR_ONES = "With a dY of ones the slope is 0; you see only rounding. Draw dY at random."
+NO_SLOPE_ALONG_X = "Along x the slope is 0; you see only rounding. Draw the direction at random."
+NOT_A_NUMBER = "A comparison with NaN is False. Write: if not difference <= tolerance."
+SHAPE = "A gradient has the shape of its input. A product with u broadcasts: compare the shapes."
+SHARP = "How large a difference do you accept? In float64 it is far below a millionth."
+BOTH_SIDES = "Do you compare with f(x)? On one side the error falls as h, on both sides as h²."
+TOO_STRICT = "How large is the error of a right one? Neither h² nor rounding divided by h is 0."
 
+
+def _norm(x: Array) -> Array:
+    return qn.layer_norm(x, _ONES)
+
+
+def _norm_backward(dY: Array, x: Array) -> Array:
+    return qn.layer_norm_backward(dY, x, _ONES)[0]
+
+
+def _sigma_constant(dY: Array, x: Array) -> Array:
+    s = np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+    without_last_term: Array = (dY - dY.mean(-1, keepdims=True)) / s
+    return without_last_term
+
+
+def _softmax_backward(dY: Array, x: Array) -> Array:
+    return qn.softmax_backward(dY, qn.softmax(x))
+
+
+def _no_row_sum(dY: Array, x: Array) -> Array:
+    return qn.softmax(x) * dY
+
+
+def _product(x: Array) -> Array:
+    return x @ _MATRIX
+
+
+def _product_backward(dY: Array, x: Array) -> Array:
+    return dY @ _MATRIX.T
+
+
+def _last_row_lost(dY: Array, x: Array) -> Array:
+    dx = dY @ _MATRIX.T
+    dx[-1] = 0
+    return dx
+
+
+def _first_row_lost(dY: Array, x: Array) -> Array:
+    dx = dY @ _MATRIX.T
+    dx[0] = 0
+    return dx
+
+
+def _one_entry_doubled(dY: Array, x: Array) -> Array:
+    dx = dY @ _MATRIX.T
+    dx[1, 2] *= 2
+    return dx
+
+
+def _one_entry_nan(dY: Array, x: Array) -> Array:
+    dx = dY @ _MATRIX.T
+    dx[1, 2] = np.nan
+    return dx
+
+
+def _one_axis_more(dY: Array, x: Array) -> Array:
+    return (dY @ _MATRIX.T)[None]
+
+
+def _off_across_x(dY: Array, x: Array) -> Array:
+    off = np.roll(x, 1, axis=-1)
+    off = off - x * (off * x).sum() / (x * x).sum()  # perpendicular to x
+    wrong: Array = dY @ _MATRIX.T + off
+    return wrong
+
+
+def _small(x: Array) -> Array:
+    return 1e-7 * x
+
+
+def _small_backward(dY: Array, x: Array) -> Array:
+    return 1e-7 * dY
+
+
+def _small_lost(dY: Array, x: Array) -> Array:
+    return np.zeros_like(x)
+
+
+def _slightly_large(dY: Array, x: Array) -> Array:
+    return dY @ _MATRIX.T * 1.0005
+
+
+def _large(x: Array) -> Array:
+    return 1000 * np.sin(x)
+
+
+def _large_backward(dY: Array, x: Array) -> Array:
+    return 1000 * np.cos(x) * dY
+
+
+def _steep(x: Array) -> Array:
+    steep: Array = np.exp(500 * x)
+    return steep
+
+
+def _steep_backward(dY: Array, x: Array) -> Array:
+    return 500 * _steep(x) * dY
+
+
+# What it is, the function, its backward, where to test it, whether it is right, and a hint.
+CASES: tuple[Case, ...] = (
+    ("1000 sin x, entry by entry", _large, _large_backward, _ROWS, True, TOO_STRICT),
+    ("a matrix product", _product, _product_backward, _ROWS, True, TOO_STRICT),
+    ("x / 10⁷", _small, _small_backward, _ROWS, True, TOO_STRICT),
+    ("softmax", qn.softmax, _softmax_backward, _ROWS, True, NO_SLOPE_FOR_ONES),
+    ("LayerNorm", _norm, _norm_backward, _ROWS, True, NO_SLOPE_ALONG_X),
+    ("LayerNorm of one token", _norm, _norm_backward, _ROWS[0], True, NO_SLOPE_ALONG_X),
+    ("a matrix product, 0.05 % too large", _product, _slightly_large, _ROWS, False, SHARP),
+    ("LayerNorm, last term missing", _norm, _sigma_constant, _ROWS, False, RANDOM_UPSTREAM),
+    ("softmax, no sum", qn.softmax, _no_row_sum, _ROWS, False, RANDOM_UPSTREAM),
+    ("a matrix product, last row 0", _product, _last_row_lost, _ROWS, False, ALL_ENTRIES),
+    ("a matrix product, first row 0", _product, _first_row_lost, _ROWS, False, ALL_ENTRIES),
+    (
+        "a matrix product, one entry doubled",
+        _product,
+        _one_entry_doubled,
+        _ROWS,
+        False,
+        ALL_ENTRIES,
+    ),
+    ("a matrix product, off across x", _product, _off_across_x, _ROWS, False, RANDOM_DIRECTION),
+    ("a matrix product, one entry NaN", _product, _one_entry_nan, _ROWS, False, NOT_A_NUMBER),
+    ("a matrix product, one axis more", _product, _one_axis_more, _ROWS, False, SHAPE),
+    ("x / 10⁷, all 0", _small, _small_lost, _ROWS, False, RELATIVE),
+    ("exp 500 x", _steep, _steep_backward, _ROWS / 100, True, BOTH_SIDES),
+    ("exp 500 x, rows turned round", _steep, _steep_backward, _ROWS[::-1] / 100, True, BOTH_SIDES),
+    ("exp 500 x of one token", _steep, _steep_backward, _ROWS[0] / 100, True, BOTH_SIDES),
+)
+
+
+def rms_gradients(dy: Array, x: Array, gamma: Array) -> tuple[Array, Array]:
+    """dx and dγ of RMSNorm with ε = 1e-5."""
+    return qn.rms_norm_backward(dy, x, gamma)
+
+
+def _draw(*shape: int, dtype: type[np.floating[Any]] = np.float64) -> tuple[Array, Array, Array]:
+    dy, x = _rng.normal(size=(2, *shape)).astype(dtype)
+    return dy, x, (1 + _rng.random(shape[-1])).astype(dtype)
+
+
+RMS_INPUTS = (_draw(5), _draw(3, 5), _draw(2, 3, 5), _draw(3, 5, dtype=np.float32))
 X = np.array([[1.0, 2], [3, 1]])
 DY = np.array([[2.0, 0], [-1, 3]])
+
+
+def _compare_rms(dx: Any, dgamma: Any, dy: Any, x: Any, gamma: Any) -> None:
+    right_dx, right_dgamma = rms_gradients(dy, x, gamma)
+    same = 1e-4 if x.dtype == np.float32 else 1e-7
+    r = np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5)
+    g = dy * gamma
+    along = (g * x).mean(-1, keepdims=True) * x / r**2
+    many = x.size > len(gamma)
+    rows = (dy * x / r).reshape(-1, len(gamma))
+    reject_each(
+        dx,
+        (g / r, "r is treated as constant.", "x is used twice: in the numerator and in r."),
+        (rms_gradients(dy / gamma, x, gamma)[0], "γ is missing in dx.", "What arrives at x / r?"),
+        (
+            right_dx - g.mean(-1, keepdims=True) / r,
+            "A mean is subtracted.",
+            "Does RMSNorm stay the same if a number is added to all of x?",
+        ),
+        (
+            (g - along * x.shape[-1]) / r,
+            "The subtraction is too large.",
+            "r has a mean in it. Is a sum where a mean should be?",
+        ),
+        ((g + along) / r, "The sign of one term is wrong.", "If x grows, 1 / r falls."),
+        (right_dx * r, "A factor is missing in dx.", "Both paths end in a division by r."),
+        tolerance=same,
+    )
+    reject(
+        is_close(dx, right_dx, 1e-3) and not is_close(dx, right_dx, same),
+        "dx is nearly right.",
+        "Is ε = 1e-5, and added to mean(x²) under the root?",
+    )
+    reject(
+        not is_close(dx, right_dx, same),
+        "dx is not right.",
+        "Which direction of x changes nothing? dx must be perpendicular to it, but for ε.",
+    )
+    if many:
+        reject_each(
+            dgamma,
+            (rows.mean(0), "dγ is a mean over the tokens.", "γ is used once for each token."),
+            (rows[-1], "dγ is that of the last token.", "γ is used once for each token."),
+            tolerance=same,
+        )
+    if not is_close(dgamma, right_dgamma, same):
+        raise WrongAnswer("dγ is not right.", "γ is multiplied by x / r. What was broadcast?")
+
+
+RIGHT_GRADIENT, WRONG_GRADIENT = np.array([1.0, 2, 0]), np.array([1.0, 0, 1])
+BROADCASTS = (
+    ((2, 3), (3,)),
+    ((2, 3), (1, 3)),
+    ((2, 3), (2, 1)),
+    ((4, 2, 3), (2, 3)),
+    ((4, 2, 3), (4, 1, 1)),
+    ((4, 2, 3), (2, 1)),
+    ((2, 3), ()),
+    ((2, 3), (2, 3)),
+)
 
 
 @exercise("backward-1")
@@ -139,48 +351,59 @@ def rms_norm_backward_built(answer: object) -> str:
     return "right: one direction gets no gradient, so there is one subtraction."
 
 
-def _compare_rms(dx: Any, dgamma: Any, dy: Any, x: Any, gamma: Any) -> None:
-    right_dx, right_dgamma = rms_gradients(dy, x, gamma)
-    same = 1e-4 if x.dtype == np.float32 else 1e-7
-    r = np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5)
-    g = dy * gamma
-    along = (g * x).mean(-1, keepdims=True) * x / r**2
-    many = x.size > len(gamma)
-    rows = (dy * x / r).reshape(-1, len(gamma))
-    reject_each(
-        dx,
-        (g / r, "r is treated as constant.", "x is used twice: in the numerator and in r."),
-        (rms_gradients(dy / gamma, x, gamma)[0], "γ is missing in dx.", "What arrives at x / r?"),
-        (
-            right_dx - g.mean(-1, keepdims=True) / r,
-            "A mean is subtracted.",
-            "Does RMSNorm stay the same if a number is added to all of x?",
-        ),
-        (
-            (g - along * x.shape[-1]) / r,
-            "The subtraction is too large.",
-            "r has a mean in it. Is a sum where a mean should be?",
-        ),
-        ((g + along) / r, "The sign of one term is wrong.", "If x grows, 1 / r falls."),
-        (right_dx * r, "A factor is missing in dx.", "Both paths end in a division by r."),
-        tolerance=same,
+@exercise("backward-5")
+def blind_direction(answer: object) -> str:
+    """A direction without a 0 in it, u · (1, 2, 0) = u · (1, 0, 1), and neither of them 0."""
+    u = as_array(answer, (3,)).astype(float)
+    reject(not np.isfinite(u).all(), "These are no finite numbers.", "Small whole numbers will do.")
+    reject(not u.any(), "In this direction nothing moves.", "None of the numbers may be 0.")
+    reject(not u.all(), "A number is 0.", "Move all three entries, as a random direction does.")
+    right, wrong = float(u @ RIGHT_GRADIENT), float(u @ WRONG_GRADIENT)
+    reject(
+        abs(right - wrong) > 1e-9 * np.abs(u[1:]).max(),
+        f"Along u the right slope is {right:.3g}, and the wrong gradient gives {wrong:.3g}.",
+        "The two gradients differ by (0, 2, −1). Which u does not see that difference?",
     )
     reject(
-        is_close(dx, right_dx, 1e-3) and not is_close(dx, right_dx, same),
-        "dx is nearly right.",
-        "Is ε = 1e-5, and added to mean(x²) under the root?",
+        abs(right) < 1e-6,
+        "Both slopes are 0 there.",
+        "Such a u exists, but a slope of 0 would make you suspicious. Change the first number.",
     )
-    reject(
-        not is_close(dx, right_dx, same),
-        "dx is not right.",
-        "Which direction of x changes nothing? dx must be perpendicular to it, but for ε.",
-    )
-    if many:
-        reject_each(
-            dgamma,
-            (rows.mean(0), "dγ is a mean over the tokens.", "γ is used once for each token."),
-            (rows[-1], "dγ is that of the last token.", "γ is used once for each token."),
-            tolerance=same,
+    return "right. Random numbers seldom come near such a u; a second direction settles it."
+
+
+@exercise("backward-6")
+def sum_to_shape(answer: object) -> str:
+    """`f(d, shape)` sums a gradient to the shape from which the forward has broadcast."""
+    function = as_function(answer)
+    rng = np.random.default_rng(6)
+    for big, shape in BROADCASTS:
+        d = rng.normal(size=big)
+        got = as_array(function(d, shape))
+        reject(
+            got.shape != shape,
+            f"From {big} to {shape} yours gives the shape {got.shape}.",
+            "Two kinds of axes were broadcast: new ones in front, and those of length 1.",
         )
-    if not is_close(dgamma, right_dgamma, same):
-        raise WrongAnswer("dγ is not right.", "γ is multiplied by x / r. What was broadcast?")
+        lead = tuple(range(d.ndim - len(shape)))
+        ones = tuple(len(lead) + i for i, n in enumerate(shape) if n == 1)
+        expected = d.sum(lead + ones, keepdims=True).reshape(shape)
+        if is_close(got, expected):
+            continue
+        reject_each(
+            got,
+            (
+                d.mean(lead + ones, keepdims=True).reshape(shape),
+                f"From {big} to {shape} yours takes a mean.",
+                "Each copy brings its gradient. What happens to things that are used twice?",
+            ),
+            (
+                d[tuple(0 if i in lead + ones else slice(None) for i in range(d.ndim))].reshape(
+                    shape
+                ),
+                f"From {big} to {shape} yours takes the first copy alone.",
+                "All copies count.",
+            ),
+        )
+        reject(True, f"From {big} to {shape} the numbers are off.", "Try ones: count the copies.")
+    return "right: what was broadcast forward is summed backward."

@@ -174,6 +174,19 @@ def as_letters(answer: object, known: str, example: str = "") -> set[str]:
     return letters
 
 
+def as_sets(answer: object, order: str) -> list[set[float]]:
+    """Two lists of positions, or `WrongAnswer`; `order` says which of them comes first."""
+    parts = list(answer) if isinstance(answer, list | tuple) else []
+    lists = [list(part) for part in parts if isinstance(part, list | tuple | set | np.ndarray)]
+    reject(len(parts) != 2 or len(lists) != 2, "Two lists were asked for.", order)
+    reject(
+        any(isinstance(entry, str | bool | np.bool_) for one in lists for entry in one),
+        "These are not positions.",
+        "Give the places where the tokens stand, as whole numbers counted from 0.",
+    )
+    return [set(as_array(one).ravel().tolist()) for one in lists]
+
+
 def as_function(answer: object) -> Callable[..., Any]:
     """The reader's function; what it raises becomes a `WrongAnswer` that names its line."""
     if not callable(answer):

@@ -19,19 +19,33 @@ from qkv.exercises.checks import (
     reject,
     reject_each,
 )
-from qkv.exercises.cost_further import batch_at_the_ridge, what_a_faster_chip_helps
-
-__all__ = [
-    "batch_at_the_ridge",
-    "overtaking_length",
-    "refuting_observations",
-    "what_a_faster_chip_helps",
-    "which_layer",
-    "window_scores",
-]
-
 
 Array = np.ndarray[Any, Any]
+
+
+def _window(q: Array, k: Array, r: int) -> Array:
+    scores = np.full((len(q), r), -np.inf)
+    for i, j in np.ndindex(*scores.shape):
+        if i - r + 1 + j >= 0:
+            scores[i, j] = q[i] @ k[i - r + 1 + j]
+    return scores
+
+
+def _reject_wasted_work(function: Callable[..., Any]) -> None:
+    n, d, r = 12, 2, 3
+    q, k = np.random.default_rng(1).normal(size=(2, n, d))
+    done = count_operations(lambda q, k: function(q, k, r), q, k).multiplications
+    reject(
+        done == 0,
+        "No multiplication could be counted.",
+        "Compute with NumPy on the arrays as they come; do not convert them.",
+    )
+    reject(
+        done > n * r * d,
+        f"The scores are right, but it took {done} multiplications.",
+        f"With n = {n}, d = {d}, r = {r} there are n · r · d = {n * r * d}: compute no score that "
+        "you do not return.",
+    )
 
 
 @exercise("cost-1")
@@ -182,26 +196,44 @@ def window_scores(answer: object) -> str:
     return "right: the work grows with n · r, and so does the memory."
 
 
-def _window(q: Array, k: Array, r: int) -> Array:
-    scores = np.full((len(q), r), -np.inf)
-    for i, j in np.ndindex(*scores.shape):
-        if i - r + 1 + j >= 0:
-            scores[i, j] = q[i] @ k[i - r + 1 + j]
-    return scores
-
-
-def _reject_wasted_work(function: Callable[..., Any]) -> None:
-    n, d, r = 12, 2, 3
-    q, k = np.random.default_rng(1).normal(size=(2, n, d))
-    done = count_operations(lambda q, k: function(q, k, r), q, k).multiplications
-    reject(
-        done == 0,
-        "No multiplication could be counted.",
-        "Compute with NumPy on the arrays as they come; do not convert them.",
+@exercise("cost-5")
+def batch_at_the_ridge(answer: object) -> str:
+    """2 B d² FLOPs at 120 · 10⁹ a second take as long as 4 d² bytes at 40 · 10⁹: B = 6."""
+    batch = as_number(answer)
+    reject_each(
+        batch,
+        (
+            3,
+            "That is the intensity of the ridge, in FLOPs a byte.",
+            "How many FLOPs does a batch of B do with the four bytes of one weight?",
+        ),
+        (
+            12,
+            "One FLOP was counted for each weight and text.",
+            "A multiplication and an addition.",
+        ),
+        (1.5, "The weights have two bytes there.", "A float32 number has four."),
+        (24, "The bytes are those of float32 twice.", "Each weight is read once, four bytes."),
+        (1 / 6, "That is upside down.", "More texts need more time to compute, not to read."),
     )
     reject(
-        done > n * r * d,
-        f"The scores are right, but it took {done} multiplications.",
-        f"With n = {n}, d = {d}, r = {r} there are n · r · d = {n * r * d}: compute no score that "
-        "you do not return.",
+        not is_close(batch, 6, 1e-3),
+        "Not this batch.",
+        "Write both times with B and d², and make them equal.",
     )
+    return "right: below it the processor waits for the weights."
+
+
+@exercise("cost-6")
+def what_a_faster_chip_helps(answer: object) -> str:
+    """Four times the peak, the same bandwidth: only B and E have 600 FLOPs a byte or more."""
+    letters = as_letters(answer, "ABCDE")
+    hints = {
+        "A": "One text does two FLOPs with each weight of two bytes. What does it wait for?",
+        "C": "One addition for six bytes. On which side of the ridge is that?",
+        "D": "A batch shares the weights. Does it share the keys?",
+    }
+    for letter, hint in hints.items():
+        reject(letter in letters, f"{letter} gains next to nothing.", hint)
+    reject(letters != {"B", "E"}, "One is missing.", "Which do at least 600 FLOPs with each byte?")
+    return "right: only what does 600 FLOPs a byte, twice the old ridge, becomes twice as fast."

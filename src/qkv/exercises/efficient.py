@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,18 +17,99 @@ from qkv.exercises.checks import (
     reject,
     reject_each,
 )
-from qkv.exercises.efficient_helpers import (
-    State,
-    output,
-    read_state,
-    state_of,
-    tiled_output,
-)
 
-__all__ = ["evidence", "hidden_bug", "merge_states", "third_tile"]
+Array: TypeAlias = np.ndarray[Any, Any]
+# Of online softmax: the peak (the highest score), Σ exp(score − peak), Σ exp(score − peak) value.
+State: TypeAlias = tuple[Array, Array, Array]
+
+
+def state_of(scores: Array, values: Array) -> State:
+    """The state (T,), (T,), (T, d_v) of scores (T, S) and values (S, d_v)."""
+    peak = scores.max(axis=1)  # (T,)
+    weights = np.exp(scores - peak[:, None])  # (T, S)
+    return peak, weights.sum(axis=1), weights @ values
+
+
+def output(scores: Array, values: Array) -> float:
+    """Softmax over all keys at once: scores (S,), values (S,)."""
+    _, total, mix = state_of(scores[None], values[:, None])
+    return float(mix[0, 0] / total[0])
+
+
+def tiled_output(scores: Array, values: Array, rescale: bool) -> float:
+    """The same in tiles of two keys; wrong where a higher peak shrinks no earlier sum."""
+    peak, total, mix = -np.inf, 0.0, 0.0
+    for start in range(0, len(scores), 2):
+        tile = slice(start, start + 2)
+        higher = max(peak, float(scores[tile].max()))
+        shrink = float(np.exp(peak - higher)) if rescale else 1.0
+        weights = np.exp(scores[tile] - higher)
+        total = total * shrink + float(weights.sum())
+        mix = mix * shrink + float(weights @ values[tile])
+        peak = higher
+    return mix / total
+
+
+def read_state(answer: object, like: State) -> State:
+    """The reader's state, of the shapes of another one, or `WrongAnswer`."""
+    parts = list(answer) if isinstance(answer, list | tuple) else []
+    reject(
+        len(parts) != 3,
+        "Three things were asked for: peak, total and mix.",
+        "End in return peak, total, mix.",
+    )
+    peak, total, mix = (
+        as_array(part, shape=x.shape).astype(float) for part, x in zip(parts, like, strict=True)
+    )
+    return peak, total, mix
+
 
 VALUES = np.array([4.0, 12, 6, 8, 2, 10])  # of the six keys of efficient-3, one number each
 FAR = 2.0  # how wrong the second output of efficient-3 has to be
+
+
+def _compare(merge: Callable[..., Any], a: State, b: State, whole: State, factor: float) -> None:
+    peak, total, mix = read_state(merge(a, b), whole)
+    reject(
+        factor > 1 and not np.isfinite(np.concatenate([peak, total, mix.ravel()])).all(),
+        "Scores in the thousands give infinity or NaN.",
+        "Only exponentials of differences that are at most 0 are safe.",
+    )
+    reject(
+        not is_close(peak, whole[0], 1e-9),
+        "The peak is wrong.",
+        "It is the higher of the two, for each query by itself.",
+    )
+    reject_each(
+        total,
+        (
+            a[1] + b[1],
+            "The totals were added as they are.",
+            "Each belongs to a peak of its own. Bring both to the common one first.",
+        ),
+        (
+            a[1] + b[1] * np.exp(b[0] - whole[0]),
+            "Only the second part was rescaled.",
+            "The first part's peak may be the lower one.",
+        ),
+        (
+            a[1] * np.exp(a[0] - whole[0]) + b[1],
+            "Only the first part was rescaled.",
+            "The second part's peak may be the lower one.",
+        ),
+    )
+    reject(not is_close(total, whole[1], 1e-9), "The total is wrong.", "Try it with one query.")
+    if is_close(mix, whole[2], 1e-9):
+        return
+    reject(
+        is_close(mix, whole[2] / whole[1][:, None], 1e-9),
+        "The mix was divided by the total.",
+        "Return a state, so that a third part can be merged too.",
+    )
+    raise WrongAnswer(
+        "The mix is wrong.",
+        "It shrinks by the same factors as the total: (T,) becomes (T, 1) beside (T, d_v).",
+    )
 
 
 @exercise("efficient-1")
@@ -182,47 +263,3 @@ def merge_states(answer: object) -> str:
         "Ask of each query by itself whether its peak is −∞.",
     )
     return "right: ring attention joins the parts of a text on several devices in this way."
-
-
-def _compare(merge: Callable[..., Any], a: State, b: State, whole: State, factor: float) -> None:
-    peak, total, mix = read_state(merge(a, b), whole)
-    reject(
-        factor > 1 and not np.isfinite(np.concatenate([peak, total, mix.ravel()])).all(),
-        "Scores in the thousands give infinity or NaN.",
-        "Only exponentials of differences that are at most 0 are safe.",
-    )
-    reject(
-        not is_close(peak, whole[0], 1e-9),
-        "The peak is wrong.",
-        "It is the higher of the two, for each query by itself.",
-    )
-    reject_each(
-        total,
-        (
-            a[1] + b[1],
-            "The totals were added as they are.",
-            "Each belongs to a peak of its own. Bring both to the common one first.",
-        ),
-        (
-            a[1] + b[1] * np.exp(b[0] - whole[0]),
-            "Only the second part was rescaled.",
-            "The first part's peak may be the lower one.",
-        ),
-        (
-            a[1] * np.exp(a[0] - whole[0]) + b[1],
-            "Only the first part was rescaled.",
-            "The second part's peak may be the lower one.",
-        ),
-    )
-    reject(not is_close(total, whole[1], 1e-9), "The total is wrong.", "Try it with one query.")
-    if is_close(mix, whole[2], 1e-9):
-        return
-    reject(
-        is_close(mix, whole[2] / whole[1][:, None], 1e-9),
-        "The mix was divided by the total.",
-        "Return a state, so that a third part can be merged too.",
-    )
-    raise WrongAnswer(
-        "The mix is wrong.",
-        "It shrinks by the same factors as the total: (T,) becomes (T, 1) beside (T, d_v).",
-    )

@@ -2,33 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from qkv.exercises.checks import (
+    WrongAnswer,
     as_array,
     as_function,
     as_letters,
+    as_number,
     exercise,
     is_close,
     reject,
     reject_each,
 )
-from qkv.exercises.embedding_further import evidence, table_gradient
-from qkv.exercises.embedding_helpers import as_merges, as_words_and_probabilities
 
+Pair = tuple[str, str]
 Array = np.ndarray[Any, Any]
 
-__all__ = [
-    "evidence",
-    "first_merges",
-    "likeliest",
-    "logits_by_hand",
-    "table_gradient",
-    "tells_apart",
-]
+
+def as_merges(answer: object) -> tuple[Pair, Pair]:
+    """Two pairs of pieces, such as [("a", "l"), ("al", "l")], or `WrongAnswer`."""
+    pairs = [_as_pair(part) for part in answer] if isinstance(answer, list | tuple) else []
+    reject(
+        len(pairs) != 2,
+        "Two merges were asked for.",
+        'Write a list of two pairs, such as [("a", "l"), ("al", "l")].',
+    )
+    return pairs[0], pairs[1]
+
+
+def _as_pair(part: object) -> Pair:
+    pieces = part.replace("+", " ").split() if isinstance(part, str) else part
+    if not isinstance(pieces, list | tuple) or len(pieces) != 2:
+        raise WrongAnswer("A merge joins two pieces.", 'Write each as a pair, such as ("a", "l").')
+    return str(pieces[0]).strip(), str(pieces[1]).strip()
+
+
+def as_words_and_probabilities(
+    answer: Any, vocabulary: Sequence[str], k: int
+) -> tuple[list[str], Array]:
+    """k words of the vocabulary and k numbers, from a list of pairs, or `WrongAnswer`."""
+    pairs = list(answer.items()) if isinstance(answer, Mapping) else _as_list(answer)
+    reject(
+        len(pairs) != k,
+        f"For k = {k} your function returns {len(pairs)} things.",
+        "Return a list of k pairs: [(word, probability), …].",
+    )
+    reject(
+        any(isinstance(pair, str) or np.size(np.array(pair, object)) != 2 for pair in pairs),
+        "Each entry has to be a pair.",
+        "First the word, then its probability.",
+    )
+    words = [str(word) for word, _ in pairs]
+    unknown = [word for word in words if word not in vocabulary]
+    reject(
+        unknown,
+        f"{unknown[:1]} is no word of the vocabulary.",
+        "First the word itself, not its id; then the probability.",
+    )
+    return words, np.array([as_number(probability) for _, probability in pairs])
+
+
+def _as_list(answer: Any) -> list[Any]:
+    if isinstance(answer, str) or not hasattr(answer, "__iter__"):
+        raise WrongAnswer(
+            "Your function has to return a list.", "One pair for each of the k words."
+        )
+    return list(answer)
 
 
 WORDS = ("the", "a", "Eiffel", "miniature", "tower")
@@ -195,3 +238,73 @@ def likeliest(answer: object) -> str:
             "Exponentiate all logits, divide by their sum, then take the largest.",
         )
     return "right: dot products, softmax over all words, the largest first."
+
+
+@exercise("embedding-5")
+def evidence(answer: object) -> str:
+    """What proves that the merges were learned from the test text as well: B and D."""
+    letters = as_letters(answer, "ABCD")
+    reject(
+        "A" in letters,
+        "A proves nothing.",
+        "Which words does BPE with all characters of the training text leave unknown?",
+    )
+    reject(
+        "C" in letters,
+        "C proves nothing.",
+        "Could a test text of short and common words do that by itself?",
+    )
+    reject(
+        "B" not in letters,
+        "One is missing.",
+        "Where can a merged piece come from, if no training word contains it?",
+    )
+    reject(
+        "D" not in letters,
+        "Another is missing.",
+        "Nothing is random in BPE. What makes two runs differ?",
+    )
+    return "right: A and C fit an honest tokenizer too."
+
+
+@exercise("embedding-6")
+def table_gradient(answer: object) -> str:
+    """`f(ids, dout, V)` adds the gradient of each position to the row that was looked up."""
+    function = as_function(answer)
+    ids = np.array([[3, 0], [3, 3]])  # (B, T)
+    flat = ids.ravel()
+    for dtype in (np.float64, np.float32):
+        rows = np.array([[1.5, 2.25], [4.5, 8.75], [16.5, 32.75], [64.25, 128.75]], dtype)
+        expected = np.zeros((5, 2))
+        np.add.at(expected, flat, rows)
+        last, first = np.zeros((5, 2)), np.zeros((5, 2))
+        last[[3, 0]], first[[3, 0]] = rows[[3, 1]], rows[[0, 1]]
+        got = np.asarray(function(ids.copy(), rows.reshape(2, 2, 2).copy(), 5))
+        reject(
+            got.shape != (5, 2),
+            f"For 5 tokens and d_model = 2 the shape is {got.shape}.",
+            "A gradient has the shape of what it is the gradient of.",
+        )
+        mean = expected / np.array([1, 1, 1, 3, 1])[:, None]
+        reject_each(
+            got,
+            (last, "Only the last of the three equal ids counts.", "What does += do with a list?"),
+            (first, "Only the first of the three equal ids counts.", "Which positions are left?"),
+            (
+                mean,
+                "The gradients of equal ids are averaged.",
+                "One row moves; three outputs move.",
+            ),
+            (np.zeros((5, 2)), "No gradient arrives.", "Does the loop change the result?"),
+        )
+        reject(
+            is_close(got, np.trunc(got)),
+            "Your gradients are whole numbers; these were not.",
+            "Which type has the array that you begin with?",
+        )
+        reject(
+            not is_close(got, expected),
+            "Some rows are wrong.",
+            "Write down which positions row 3 went to, and what each of them brings back.",
+        )
+    return "right: a row collects from every position at which it was used."

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from qkv.exercises.checks import as_array, as_letters, exercise, is_close, reject, reject_each
-from qkv.exercises.feed_forward_further import numbers_that_cannot_learn, swiglu_width
-
-__all__ = [
-    "dead_unit",
-    "evidence",
-    "network_by_hand",
-    "numbers_that_cannot_learn",
-    "one_unit",
-    "swiglu_width",
-]
+from qkv.exercises.checks import (
+    as_array,
+    as_letters,
+    as_number,
+    exercise,
+    is_close,
+    reject,
+    reject_each,
+)
 
 VERBS = np.array([[0.0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0]])  # (T, d_model)
 W_1 = np.array([[1.0, -1], [-1, 1], [0, 0]])  # (d_model, d_ff)
@@ -153,3 +151,72 @@ def one_unit(answer: object) -> str:
         "right: one ReLU unit is enough for *and*. XOR takes two if x itself is not added. "
         "With a residual connection, the sum of the features − 2 · (this unit) is XOR."
     )
+
+
+@exercise("feed_forward-5")
+def numbers_that_cannot_learn(answer: object) -> str:
+    """Gradient entries that are 0 because one unit of a 3–2–3 network is dead: 3 + 1 + 3."""
+    number = as_number(answer)
+    reject(number == 3, "Only one of the matrices is counted.", "A unit stands in both of them.")
+    reject(
+        number == 4,
+        "What comes before the unit is counted, and what comes after it is not.",
+        "The gradient of a row of W_2 is the unit's value times something.",
+    )
+    reject(
+        number == 6,
+        "Both matrices are counted.",
+        "The unit has one more number of its own.",
+    )
+    reject(
+        number == 17,
+        "These are all the numbers of the network.",
+        "The other unit still learns, and so does b_2.",
+    )
+    reject(
+        number in (8, 10),
+        "b_2 does learn.",
+        "It is added after both units. Does its gradient ask what the units say?",
+    )
+    reject(
+        number == 9,
+        "That is what the four verbs give.",
+        "Two of the nine belong to unit 2. It is active for one verb, and x has zeros there.",
+    )
+    reject(
+        number != 7,
+        "Not this number.",
+        "Count the unit's column of W_1, its entry of b_1 and its row of W_2.",
+    )
+    return (
+        "right: plain gradient descent leaves them where they are as long as the inputs stay. "
+        "Momentum, weight decay or other inputs may move them."
+    )
+
+
+@exercise("feed_forward-6")
+def swiglu_width(answer: object) -> str:
+    """The largest d_ff of SwiGLU with no more weights than 512 → 2048 → 512: 1365."""
+    number = as_number(answer)
+    reject(
+        number == 2048,
+        "Then SwiGLU has half as many weights again.",
+        "How many matrices has it?",
+    )
+    reject(
+        number == 1024,
+        "That is half.",
+        "Not twice as many matrices: three in place of two.",
+    )
+    reject(
+        1365 < number <= 1366,
+        "That is a little too many.",
+        "The number of units is whole, and the weights may not be more.",
+    )
+    reject(number == 3072, "The wrong way round.", "More matrices, so fewer units.")
+    reject(
+        number != 1365,
+        "Not this number.",
+        "Write both counts: 2 · 512 · 2048 on one side, 3 · 512 · d_ff on the other.",
+    )
+    return "right: two thirds of 2048, rounded down."

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
 import numpy as np
 
 from qkv.exercises.checks import (
@@ -9,31 +13,138 @@ from qkv.exercises.checks import (
     as_array,
     as_function,
     as_letters,
+    as_sets,
     exercise,
     is_close,
     reject,
     reject_each,
 )
-from qkv.exercises.masks_further import (
-    added_twice,
-    key_padding_mask,
-    packed_documents_mask,
-    visible_keys,
-)
-from qkv.exercises.masks_helpers import TOLERANCE, as_row
-from qkv.exercises.masks_leaks import leak_detector
 
-__all__ = [
-    "added_twice",
-    "blind_spot",
-    "both_masks",
-    "evidence",
-    "key_padding_mask",
-    "leak_detector",
-    "packed_documents_mask",
-    "visible_keys",
-    "weights_by_hand",
-]
+Array: TypeAlias = np.ndarray[Any, Any]
+Attend: TypeAlias = Callable[[Array], Array]
+TOLERANCE = 5e-3  # a weight worked out on paper has two decimals
+FLOAT_TYPES = {np.float64: 1e-6, np.float32: 1e-3}  # the faintest leak that has to be found
+
+
+def as_row(answer: object) -> Array:
+    """One number for each of four keys, or `WrongAnswer`."""
+    row = as_array(answer)
+    reject(
+        row.shape != (4,),
+        f"Four weights were asked for; this has shape {row.shape}.",
+        "A row has one weight for each key, the blocked ones included.",
+    )
+    return row
+
+
+def causal(
+    hole: tuple[int, int] | None = None,
+    late: bool = False,
+    faint: float = 0.0,
+    norm: bool = False,
+    masked: bool = True,
+    sentence: int | None = None,
+    pads: int = 0,
+    ahead: int = 0,
+    feature: int | None = None,
+    even: bool = False,
+    twice: bool = False,
+) -> Attend:
+    """Causal self-attention over any number of tokens, or one that leaks later tokens.
+
+    Args:
+        hole: a (query, key) pair that ought to be blocked and is not.
+        late: weights are set to zero after the softmax.
+        faint: how much of the last token is added to every output.
+        norm: a LayerNorm stands before the attention.
+        masked: False allows every key.
+        sentence: the one sentence of the batch in which the hole is; None is all.
+        pads: so many first tokens are blocked as keys; a row with no key is NaN.
+        ahead: how many keys too many each query is allowed.
+        feature: this number of the last token is added to one number of every output, and
+            subtracted from the next one.
+        even: the model reads |x|.
+        twice: all weights are divided by their sum, the allowed ones by theirs once more.
+    """
+
+    def attend(x: Array) -> Array:
+        T = x.shape[-2]
+        allowed = np.tri(T, k=ahead, dtype=bool) | (not masked)  # (T, S)
+        allowed = np.tile(allowed & (np.arange(T) >= pads), (len(x), 1, 1))  # (B, T, S)
+        if hole and max(hole) < T:
+            query, key = hole
+            whose = slice(None) if sentence is None else slice(sentence, sentence + 1)
+            allowed[whose, query, key] = True
+        z = _layer_norm(x) if norm else x
+        z = np.abs(z) if even else z
+        e = np.exp(z @ z.mT / 5)  # (B, T, S)
+        counted = e if late else np.where(allowed, e, 0)
+        if twice:  # right, and rounded: the first sum holds the later tokens
+            e = e / e.sum(-1, keepdims=True)
+            counted = np.where(allowed, e, 0)
+        with np.errstate(invalid="ignore"):
+            out = np.where(allowed, e, 0) / counted.sum(-1, keepdims=True) @ z
+        # As rounding does: a prefix differs from the whole in the last digits, and nothing leaks.
+        out *= 1 + T * np.finfo(x.dtype).eps
+        leaky: Array = out + faint * x[..., -1:, :]
+        if feature is not None:
+            moved = x[..., -1:, feature] / 10  # (B, 1): one number up, its neighbour down
+            leaky[..., feature] += moved
+            leaky[..., feature - 1] -= moved
+        return leaky
+
+    return attend
+
+
+def _layer_norm(x: Array) -> Array:
+    """LayerNorm, rounded: what x + 1 and 2x change of it is rounding alone, and that is no find."""
+    centred = x - x.mean(-1, keepdims=True)
+    normed: Array = (centred / (x.std(-1, keepdims=True) + x.dtype.type(1e-12))).round(4)
+    return normed
+
+
+class Recorder:
+    """A reader's leak detector on one input, and what it asks of the models that it is given."""
+
+    def __init__(self, function: Callable[[Attend, Array], object], x: Array) -> None:
+        self.function, self.x = function, x
+        self.inputs: list[Array] = []
+
+    def __call__(self, attend: Attend) -> bool:
+        def recorded(z: Array) -> Array:
+            self.inputs.append(np.array(z))
+            return attend(z)
+
+        return bool(self.function(recorded, self.x))
+
+    def reads_prefixes(self) -> bool:
+        """Whether it gave the model fewer words than there are."""
+        return any(z.shape[:2] < self.x.shape[:2] for z in self.inputs)
+
+    def changed_words(self) -> list[Array]:
+        """For each changed input of full length, which words differ from x: (B, T)."""
+        changed = [(z != self.x).any(-1) for z in self.inputs if z.shape == self.x.shape]
+        return [words for words in changed if words.any()]
+
+    def replaces_sentences(self) -> bool:
+        """Whether a word was only ever replaced together with all others of its sentence."""
+        changed = self.changed_words()
+        return bool(changed) and all(
+            words.any(-1).tolist() == words.all(-1).tolist() for words in changed
+        )
+
+    def changes_pile_up(self) -> bool:
+        """Whether the words that differ from x only ever became more, from input to input."""
+        changed = [frozenset(map(tuple, np.argwhere(words))) for words in self.changed_words()]
+        distinct = [words for i, words in enumerate(changed) if words not in changed[:i]]
+        return len(distinct) > 1 and all(a < b for a, b in itertools.pairwise(distinct))
+
+
+CORRECT = "It raises the alarm for a correct model in {}."
+ROUNDING = (
+    "A prefix and the whole differ by rounding, 1e-7 in float32. Does your changed input keep the "
+    "dtype, and does your tolerance know it?"
+)
 
 
 @exercise("masks-1")
@@ -182,3 +293,278 @@ def blind_spot(answer: object) -> str:
         "The test looks at one column only. Which?",
     )
     return "right: a test of one word is blind to all the others. Replace each word in turn."
+
+
+@exercise("masks-5")
+def leak_detector(answer: object) -> str:
+    """`f(attend, x)` says whether any output depends on a later token; x is (B, T, d_model)."""
+    function = as_function(answer)
+    x = np.random.default_rng(11).normal(size=(2, 6, 5))
+    alarm = Recorder(function, x)
+    false_alarm, hit = alarm(causal()), alarm(causal(hole=(2, 5)))
+    reject(false_alarm and not hit, "True and False are swapped.", "True means: there is a leak.")
+    reject(
+        alarm.replaces_sentences(),
+        "It replaces a whole sentence, not one word of it.",
+        "x has three axes, (B, T, d_model). On which one do the words stand?",
+    )
+    reject(
+        false_alarm and alarm.changes_pile_up(),
+        "Every change stays in the array when the next token is changed.",
+        "`other = x` is a second name for the same array. What would make a new one?",
+    )
+    reject(false_alarm and alarm.reads_prefixes(), CORRECT.format("float64"), ROUNDING)
+    reject(
+        false_alarm,
+        "It raises the alarm for a causal model too.",
+        "When token j changes, output j and those after it may move. Which rows may not?",
+    )
+    reject(
+        not hit,
+        "It misses a model whose third output reads the last token.",
+        "Is the changed input really different? Do you compare outputs from before and after?",
+    )
+    reject(
+        not alarm(causal(hole=(1, 3))),
+        "It misses a leak from token 3 to output 1.",
+        "The last token is one suspect. Who are the others?",
+    )
+    reject(
+        not alarm(causal(hole=(0, 1))),
+        "It misses a leak from token 1 to output 0.",
+        "With which token does your loop begin, and with which output does it end?",
+    )
+    for j in (2, 4, 5):
+        reject(
+            not alarm(causal(hole=(0, j))) or not alarm(causal(hole=(j - 1, j))),
+            f"It misses a leak from token {j}.",
+            "Go through all tokens and all outputs before them: which does your loop leave out?",
+        )
+    reject(
+        not all(alarm(causal(hole=(2, 4), sentence=i)) for i in (0, 1)),
+        "It misses a leak in one sentence of the batch.",
+        "x holds two sentences. Does each go into the model, and do you read both outputs?",
+    )
+    reject(
+        alarm(causal(pads=2)),
+        "It raises the alarm for a correct model whose first row is NaN before and after.",
+        "Is nan == nan? What does equal_nan=True do in np.isclose?",
+    )
+    reject(
+        not alarm(causal(pads=2, ahead=1)),
+        "It misses an off-by-one mask with <PAD> on the left, where a first row is NaN.",
+        "What is nan > 0.1? What does .max() give if one number is NaN?",
+    )
+    reject(
+        not alarm(causal(late=True)),
+        "It misses the model that sets weights to zero after softmax.",
+        "Its weights look right, its outputs do not. How far must an output move to count?",
+    )
+    reject(
+        not alarm(causal(masked=False, norm=True)),
+        "It misses attention with no mask at all, behind a LayerNorm.",
+        "LayerNorm subtracts a vector's mean and divides by its spread. What is left of x + 1, "
+        "and of 2x?",
+    )
+    reject(
+        not alarm(causal(masked=False, even=True)),
+        "It misses a model that reads |x| and has no mask at all.",
+        "Replace a word by random numbers. What does |x| show of -x?",
+    )
+    reject(
+        not all(alarm(causal(feature=f)) for f in range(x.shape[-1])),
+        "It misses a leak that moves one number of an output up and another one down by as much.",
+        "What is left of such a move in a sum or an average? Which numbers do you change, and "
+        "which do you compare?",
+    )
+    for dtype, faint in FLOAT_TYPES.items():
+        alarm = Recorder(function, x.astype(dtype))
+        name = np.dtype(dtype).name
+        for norm in (False, True):
+            reject(alarm(causal(norm=norm)), CORRECT.format(name), ROUNDING)
+        reject(
+            alarm(causal(twice=True)),
+            f"It raises the alarm for a correct model in {name} that divides twice.",
+            "Each division rounds, so an earlier output moves in its last digit. How large must a "
+            "move be before you count it?",
+        )
+        reject(
+            not alarm(causal(faint=faint)),
+            f"It misses a leak of {faint:g} in {name}.",
+            "A small leak is still far above a rounding error: mind the tolerance.",
+        )
+    return "right: it finds every leak that was planted, and raises no false alarm."
+
+
+@exercise("masks-6")
+def visible_keys(answer: object) -> str:
+    """Keys allowed to `je`: in `<PAD> <sos> je suis étudiant`, and in `I am a student <PAD>`."""
+    past, source = as_sets(
+        answer, "First where `je` looks in its own sentence, then where it looks in the source."
+    )
+    reject(
+        past == {2, 3},
+        "The first list looks like positions counted from 1.",
+        "Python counts from 0: <PAD> stands at position 0.",
+    )
+    reject(3 in past, "Position 3 comes later.", "Go along the row: where does the future start?")
+    reject(
+        0 in past,
+        "Position 0 holds <PAD>.",
+        "A key must be allowed by both masks, not by one of them.",
+    )
+    reject(
+        past == {1},
+        "`je` does not see itself here.",
+        "A word is known where it is read; the word after it is blocked.",
+    )
+    reject(
+        past == {2},
+        "<sos> is missing.",
+        "<sos> is an ordinary token with a vector of its own; only <PAD> is padding.",
+    )
+    reject(past != {1, 2}, "Not the first.", "Ask two questions of each position: real? not later?")
+    reject(
+        source == {0, 1, 2},
+        "The second list stops where the future would begin.",
+        "When was the source read: while `je` is being written, or before the first word?",
+    )
+    reject(
+        source == {1, 2, 3, 4},
+        "That is the target's padding, laid over the source.",
+        "A padding mask blocks keys. Whose keys are these, and where is their padding?",
+    )
+    reject(4 in source, "Position 4 of the source is padding.", "Which token stands there?")
+    reject(source != {0, 1, 2, 3}, "Not the second.", "In cross-attention, is any word too late?")
+    return "right: its own past, and the whole source. No key is padding."
+
+
+@exercise("masks-7")
+def added_twice(answer: object) -> str:
+    """Row 0 of `<PAD> <PAD> <sos> je`, two masks added as -1e9; exponentials 1, 3, 4, 8."""
+    row = as_row(answer)
+    reject(
+        bool(np.isnan(row.astype(float)).any()),
+        "−∞ would end in NaN, but −1e9 is a finite number.",
+        "Softmax subtracts the row's largest score first. What is left after that?",
+    )
+    zeros = "Zeros are this book's function's answer; here two masks are added as numbers."
+    same = "So it would be if every key had been pushed down equally far."
+    uniform = "This would be uniform, as if the fill had swallowed the scores."
+    reject_each(
+        row,
+        (np.zeros(4), zeros, "Whatever finite numbers enter softmax, what does a row sum to?"),
+        (np.full(4, 0.25), uniform, "How far apart do neighbouring float64 numbers lie near 1e9?"),
+        (
+            [1 / 3, 0, 1 / 3, 1 / 3],
+            "This is float32's answer, where −1e9 swallows the scores.",
+            "float64 keeps some sixteen digits. Is a score still seen beside 1e9?",
+        ),
+        (np.array([1, 3, 4, 8]) / 16, same, "Write down what is added to each of the four scores."),
+        tolerance=TOLERANCE,
+    )
+    reject(
+        not is_close(row, np.array([1, 0, 4, 8]) / 13, TOLERANCE),
+        "Not these weights.",
+        "Add the largest fill back to every score: what do the four read then?",
+    )
+    return "right: every key was blocked, and it looks mostly at later words."
+
+
+@exercise("masks-8")
+def key_padding_mask(answer: object) -> str:
+    """`f(ids, pad_id)` gives what `nn.MultiheadAttention` wants as key_padding_mask."""
+    function = as_function(answer)
+    ids = np.array([[4, 1, 6, 0, 0], [7, 4, 5, 2, 3], [1, 7, 7, 7, 7]])
+    for pad_id in (0, 7):
+        blocked = ids == pad_id
+        got = np.asarray(function(ids, pad_id))
+        reject(
+            got.shape == (3, 1, 1, 5),
+            "The shape is (B, 1, 1, S), our own functions' shape.",
+            "`nn.MultiheadAttention` adds the axes for heads and queries by itself.",
+        )
+        reject(
+            got.shape != blocked.shape,
+            f"For ids of shape (3, 5) the shape is {got.shape}.",
+            "One answer for each key of each sentence, and no axis for queries.",
+        )
+        reject(
+            got.dtype.kind == "f",
+            f"The entries are {got.dtype}, not truth values.",
+            "A float mask is added to the scores. What does adding 1 to a score block?",
+        )
+        reject(
+            got.dtype != np.bool_,
+            f"The entries are {got.dtype}, not truth values.",
+            "A comparison of arrays gives truth values by itself. What turned them into numbers?",
+        )
+        reject(
+            np.array_equal(got, ~blocked),
+            "True and False are swapped.",
+            "In this class, True marks the keys that must get no weight.",
+        )
+        reject(
+            pad_id == 7 and np.array_equal(got, ids == 0),
+            "It works for pad_id = 0 alone.",
+            "Does your function use its second argument?",
+        )
+        reject(
+            not np.array_equal(got, blocked),
+            "Some keys are wrong.",
+            "Compare every id with pad_id; the order of the words plays no part.",
+        )
+    return "right: (B, S), True = blocked."
+
+
+@exercise("masks-9")
+def packed_documents_mask(answer: object) -> str:
+    """`f(document)` is the (T, T) mask of several documents packed into one row."""
+    function = as_function(answer)
+    for numbers in ([0, 0, 0, 1, 1, 2], [5, 5, 2, 2, 2, 9, 9]):
+        document = np.array(numbers)
+        same = document[:, None] == document[None, :]
+        earlier = np.tril(np.ones(same.shape, bool))
+        got = np.asarray(function(document))
+        reject(
+            got.shape != same.shape,
+            f"For {len(document)} tokens the shape is {got.shape}.",
+            "Rows are queries and columns are keys: (T, T).",
+        )
+        kind = f"The entries are {got.dtype}."
+        reject(got.dtype != np.bool_, kind, "Masks in this book are boolean.")
+        reject_each(
+            got,
+            (~(same & earlier), "True and False are swapped.", "Here True = may attend."),
+            (
+                same,
+                "Inside a document, words see the words after them.",
+                "One condition is there. Which property did the triangle bring?",
+            ),
+            (
+                earlier,
+                "The second document still reads the first.",
+                "Compare the document number of the query with that of the key.",
+            ),
+            (
+                same | earlier,
+                "Too much is allowed: the two conditions were joined with `or`.",
+                "A pair of words has to pass every condition.",
+            ),
+            (
+                same & earlier.T,
+                "The triangle looks forwards.",
+                "Which of the two indices, query or key, must be the larger one?",
+            ),
+            (
+                same & np.tril(earlier, -1),
+                "No token sees itself: too strict.",
+                "A token has been read by the time it asks. Which comparison leaves out equality?",
+            ),
+        )
+        reject(
+            not np.array_equal(got, same & earlier),
+            "Some pairs are wrong.",
+            "Draw the six tokens 0 0 0 1 1 2 on paper and mark what each row is allowed.",
+        )
+    return "right: small triangles along the diagonal."

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
 import numpy as np
 
 from qkv.exercises.checks import (
@@ -13,11 +17,111 @@ from qkv.exercises.checks import (
     reject,
     reject_each,
 )
-from qkv.exercises.positional_further import rotary_score, shift_by_k
-from qkv.exercises.positional_helpers import TOLERANCE, Array, waves
-from qkv.exercises.positional_order import order_blind
 
-__all__ = ["build_waves", "evidence", "order_blind", "rotary_score", "row_by_hand", "shift_by_k"]
+Array: TypeAlias = np.ndarray[Any, Any]
+Encode: TypeAlias = Callable[[Array], Array]
+TOLERANCE = 6e-3  # numbers worked out on paper have two decimals
+
+
+def waves(places: int | Array, d_model: int, exponents: Array | None = None) -> Array:
+    """(n, d_model): sine and cosine side by side, pair i with wavelength 2π · 10000^(2i / d).
+
+    Args:
+        places: the positions (n,), or how many of them, counted from 0.
+        d_model: how many numbers a position has, even.
+        exponents: those of 10000, times d_model: one for each pair. None is 2i.
+    """
+    pairs = np.arange(0, d_model, 2) if exponents is None else exponents
+    position = np.arange(places) if isinstance(places, int) else places
+    angle = position[:, None] / 10000.0 ** (pairs / d_model)  # (n, d_model / 2)
+    out: Array = np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(len(angle), d_model)
+    return out
+
+
+def encoder(
+    add: Array | None = None,
+    slope: float = 0.0,
+    sentence: int | None = None,
+    feature: bool = False,
+    circle: bool = False,
+    turn: bool = False,
+) -> Encode:
+    """Self-attention over (B, T, d) without a mask, with positions or without.
+
+    Args:
+        add: (T, d) or (B, 1, d), added to the vectors.
+        slope: of a bias that falls with the distance of query and key, as ALiBi's does.
+        sentence: the one sentence of the batch that gets `add`; None is all.
+        feature: positions move one number of an output up, and its neighbour down by as much.
+        circle: the bias takes the last token for a neighbour of the first.
+        turn: each output is rotated by its position, and keeps its length.
+    """
+
+    def encode(x: Array) -> Array:
+        T = x.shape[1]
+        z = x.copy()
+        places = np.zeros((T, x.shape[2]), x.dtype) if add is None else np.asarray(add, x.dtype)
+        places = places[: len(x)] if places.ndim == 3 else places[:T]
+        if not feature:
+            whose = slice(None) if sentence is None else slice(sentence, sentence + 1)
+            z[whose] += places
+        distance = abs(np.arange(T)[:, None] - np.arange(T))
+        if circle:
+            distance = np.minimum(distance, T - distance)
+        scores = z @ z.mT / np.sqrt(x.dtype.type(x.shape[-1])) - x.dtype.type(slope) * distance
+        e = np.exp(scores - scores.max(-1, keepdims=True))
+        out: Array = e / e.sum(-1, keepdims=True) @ z
+        if feature:
+            out[..., 0] += places[:, 0]
+            out[..., 1] -= places[:, 0]
+        if turn:
+            c, s = np.cos(np.arange(T)), np.sin(np.arange(T))
+            one, two = out[..., 0].copy(), out[..., 1].copy()
+            out[..., 0], out[..., 1] = c * one - s * two, s * one + c * two
+        return out
+
+    return encode
+
+
+def _wrong_waves(p: Array, d_model: int, right: Array) -> tuple[tuple[object, str, str], ...]:
+    position = p[:, None]
+    column = np.arange(d_model)
+    pairs = np.arange(0, d_model, 2)
+    by_column = position / 10000.0 ** (column / d_model)
+    halves = np.concatenate([right[:, 0::2], right[:, 1::2]], axis=1)
+    swapped = np.stack([right[:, 1::2], right[:, 0::2]], -1).reshape(len(p), d_model)
+    return (
+        (
+            np.where(column % 2 == 0, np.sin(by_column), np.cos(by_column)),
+            "Sine and cosine of one pair have different angles.",
+            "The exponent is 2i / d_model, and i is the same for both columns of a pair.",
+        ),
+        (
+            waves(p, d_model, pairs * 2),
+            "The hands turn too slowly.",
+            "Columns 0, 2, 4 are already 2i. Is your exponent doubled once more?",
+        ),
+        (
+            waves(p, d_model, pairs / 2),
+            "The hands turn too fast.",
+            "The exponent is 2i / d_model. Is the 2 there?",
+        ),
+        (
+            halves,
+            "All sines stand before all cosines.",
+            "out[:, 0::2] is every second column. Which slices does the formula name?",
+        ),
+        (swapped, "The cosines stand in the even columns.", "Row 0 begins with sin 0. What is it?"),
+        (waves(p + 1, d_model), "The positions count from 1.", "The first word is at position 0."),
+        (
+            waves(len(p), d_model),
+            "These are the rows of positions 0, 1, 2, …",
+            "The function is given the positions. What should stand where np.arange(T) stood?",
+        ),
+    )
+
+
+FAINT = 1e-2  # the size of the faintest positions that have to be found
 
 
 @exercise("positional-1")
@@ -132,39 +236,152 @@ def build_waves(answer: object) -> str:
     return "right: one angle for each pair, sine in the even column, cosine in the odd one."
 
 
-def _wrong_waves(p: Array, d_model: int, right: Array) -> tuple[tuple[object, str, str], ...]:
-    position = p[:, None]
-    column = np.arange(d_model)
-    pairs = np.arange(0, d_model, 2)
-    by_column = position / 10000.0 ** (column / d_model)
-    halves = np.concatenate([right[:, 0::2], right[:, 1::2]], axis=1)
-    swapped = np.stack([right[:, 1::2], right[:, 0::2]], -1).reshape(len(p), d_model)
-    return (
-        (
-            np.where(column % 2 == 0, np.sin(by_column), np.cos(by_column)),
-            "Sine and cosine of one pair have different angles.",
-            "The exponent is 2i / d_model, and i is the same for both columns of a pair.",
-        ),
-        (
-            waves(p, d_model, pairs * 2),
-            "The hands turn too slowly.",
-            "Columns 0, 2, 4 are already 2i. Is your exponent doubled once more?",
-        ),
-        (
-            waves(p, d_model, pairs / 2),
-            "The hands turn too fast.",
-            "The exponent is 2i / d_model. Is the 2 there?",
-        ),
-        (
-            halves,
-            "All sines stand before all cosines.",
-            "out[:, 0::2] is every second column. Which slices does the formula name?",
-        ),
-        (swapped, "The cosines stand in the even columns.", "Row 0 begins with sin 0. What is it?"),
-        (waves(p + 1, d_model), "The positions count from 1.", "The first word is at position 0."),
-        (
-            waves(len(p), d_model),
-            "These are the rows of positions 0, 1, 2, …",
-            "The function is given the positions. What should stand where np.arange(T) stood?",
-        ),
+@exercise("positional-4")
+def order_blind(answer: object) -> str:
+    """`f(encode, x)` says whether outputs follow their tokens to any place; x is (B, T, d)."""
+    function = as_function(answer)
+    x = np.random.default_rng(9).normal(size=(3, 6, 8))
+    rows = waves(6, 8)
+    blind = bool(function(encoder(), x))
+    sees = not bool(function(encoder(rows), x))
+    reject(not blind and not sees, "True and False are swapped.", "True means: blind to order.")
+    reject(
+        not blind,
+        "It calls attention without positions not blind.",
+        "Outputs move with their tokens. Do you put both outputs into the same order before you "
+        "compare, and do you allow for rounding?",
     )
+    reject(
+        not sees,
+        "It calls a model with correct positions blind.",
+        "x is (B, T, d). On which axis do the tokens stand, and does your test move them?",
+    )
+    reject(
+        not function(encoder(waves(3, 8)[:, None]), x),
+        "It calls the model with positions on the batch axis not blind.",
+        "Each sentence gets one vector there. Do you compare a sentence with itself alone?",
+    )
+    reject(
+        bool(function(encoder(slope=0.5), x)),
+        "It misses a bias by distance.",
+        "A reversed sentence keeps every distance. Which change of order does not?",
+    )
+    reject(
+        bool(function(encoder(slope=0.5, circle=True), x)),
+        "It misses a model that counts distances around a circle.",
+        "Moving all tokens along by one keeps every distance on a circle. Try other orders too.",
+    )
+    for place in range(6):
+        marked = np.zeros((6, 8))
+        marked[place] = rows[3]
+        reject(
+            bool(function(encoder(marked), x)),
+            f"It misses a model that marks position {place} alone.",
+            "Does every token move to another place in your test?",
+        )
+    for sentence in range(3):
+        reject(
+            bool(function(encoder(rows, sentence=sentence), x)),
+            f"It misses a model in which only sentence {sentence} has positions.",
+            "The batch has several sentences. Do you compare all of them?",
+        )
+    reject(
+        bool(function(encoder(rows, feature=True), x)),
+        "It misses positions that move one number up and another down.",
+        "What do a sum or an average show of that? Compare number by number.",
+    )
+    reject(
+        bool(function(encoder(turn=True), x)),
+        "It misses positions that rotate each output and keep its length.",
+        "What does the length of a vector show of its direction? Compare number by number.",
+    )
+    for dtype in (np.float64, np.float32):
+        name, y = np.dtype(dtype).name, x.astype(dtype)
+        reject(
+            not function(encoder(), y),
+            f"In {name} it calls attention without positions not blind.",
+            "Sums in another order round differently, by 1e-7 in float32. How much do you allow?",
+        )
+        reject(
+            bool(function(encoder(FAINT * rows), y)),
+            f"In {name} it misses positions of size {FAINT:g}.",
+            "Small positions still move the outputs by far more than rounding. Mind the tolerance.",
+        )
+    return "right: it finds every position that was planted, and raises no false alarm."
+
+
+@exercise("positional-5")
+def rotary_score(answer: object) -> str:
+    """(2, 0) at 5 and (0, 3) at 4, 30° a position: 3, and -3 with their places swapped."""
+    scores = as_array(answer)
+    reject(
+        scores.shape != (2,),
+        f"Two numbers were asked for; this has shape {scores.shape}.",
+        "One score for the places 5 and 4, one for the places 4 and 5.",
+    )
+    small, large = 6 * math.cos(math.radians(60)), 6 * math.sin(math.radians(60))
+    reject_each(
+        scores,
+        ([0, 0], "That is the score without rotation.", "By how much more was the query turned?"),
+        (
+            [-small, small],
+            "Each of the two has the sign of the other.",
+            "Both turn counter-clockwise. Which of the two vectors is turned further?",
+        ),
+        (
+            [small, small],
+            "Swapped places give another score.",
+            "The key is 90° ahead of the query before any rotation. Draw both cases.",
+        ),
+        (
+            [large, -large],
+            "That is the sine of the right angle.",
+            "The dot product of two vectors has the cosine of the angle between them.",
+        ),
+        (
+            [6 * math.cos(60), 6 * math.cos(120)],
+            "The cosine was taken of 60 and 120 radians.",
+            "The angles are in degrees; math.cos takes radians.",
+        ),
+        ([0.5, -0.5], "The lengths are missing.", "A dot product is length · length · cosine."),
+        tolerance=TOLERANCE,
+    )
+    reject(
+        not is_close(scores, [3.0, -3.0], TOLERANCE),
+        "Not these numbers.",
+        "Lengths 2 and 3. Write down the angle of each turned vector; the key begins at 90°.",
+    )
+    return "right: the angle between them is 60°, and 120° when the places are swapped."
+
+
+@exercise("positional-6")
+def shift_by_k(answer: object) -> str:
+    """`f(k, d_model)` is the (d, d) matrix with PE_(p + k) = M PE_p for every p."""
+    function = as_function(answer)
+    for k, d_model in ((1, 2), (3, 6), (-2, 8), (0, 4)):
+        got = np.asarray(function(k, d_model))
+        reject(
+            got.shape != (d_model, d_model),
+            f"For d_model = {d_model} the shape is {got.shape}.",
+            "It takes a vector of d_model numbers to one of d_model numbers.",
+        )
+        rows = waves(40, d_model)
+        before, after = rows[5:30], rows[5 + k : 30 + k]
+        if is_close(before @ got.T, after, 1e-6):
+            continue
+        reject(
+            is_close(before @ got, after, 1e-6),
+            "It turns the wrong way as M · PE_p; it is right as PE_p · M.",
+            "PE_p is a column here. What is the transpose of a rotation?",
+        )
+        reject(
+            is_close(got[:2, :2] @ rows[5, :2], rows[5 + k, :2], 1e-6),
+            "The first hand is right, another one is not.",
+            "Each pair of columns has its own speed. Which block belongs to pair i?",
+        )
+        reject(
+            True,
+            f"M · PE_5 is not PE_{5 + k} for d_model = {d_model}.",
+            "Begin with d_model = 2 and the block of the core; sine stands before cosine.",
+        )
+    return "right: one block of two by two for each hand, and p stands nowhere in it."

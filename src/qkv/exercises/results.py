@@ -7,16 +7,66 @@ import numpy as np
 from qkv.exercises.checks import (
     as_array,
     as_function,
+    as_number,
     exercise,
     is_close,
     reject,
     reject_each,
 )
-from qkv.exercises.results_further import five_of_five
-
-__all__ = ["alignment_score", "evidence", "five_of_five", "off_and_equal", "same_output"]
 
 ROUNDED = 0.006
+
+
+def _as_signs(answer: object) -> str:
+    """Five of +, - and 0 from a string or a list, or `WrongAnswer`."""
+    parts = answer if isinstance(answer, str | list | tuple) else ()
+    signs = "".join(str(part).strip(" ,") for part in parts)
+    signs = signs.replace("\N{MINUS SIGN}", "-").replace("\N{EN DASH}", "-")
+    reject(
+        len(signs) != 5 or not set(signs) <= set("+-0"),
+        "Five signs were asked for.",
+        'Write one of + - 0 for each observation, in their order, such as "+-0+-".',
+    )
+    return signs
+
+
+def _name_score(got: object, weights: np.ndarray, alignment: set[tuple[int, int]]) -> None:
+    T, S = weights.shape
+    peaks = weights.argmax(axis=1)
+    aligned = {i for i, _ in alignment}
+    hits = sum((i, int(peaks[i])) in alignment for i in range(T))
+    columns = weights.argmax(axis=0)
+    right = hits / len(aligned)
+    if is_close(got, right):
+        return
+    reject_each(
+        got,
+        (hits, "That is a number of rows.", "A share: divide by how many rows could be right."),
+        (hits / T, "Rows that are aligned with nothing count as wrong.", "How many rows can hit?"),
+        (
+            hits / len(alignment),
+            "Divided by the number of pairs.",
+            "A row may be aligned with two words, and has one largest weight.",
+        ),
+        (
+            sum((int(columns[j]), j) in alignment for j in range(S)) / len(aligned),
+            "The largest weight of each column was taken.",
+            "A row is a Korean word: its weights are weights[i].",
+        ),
+        (
+            sum((int(peaks[i]), i) in alignment for i in range(T)) / len(aligned),
+            "The pairs were read the other way round.",
+            "A pair is (row, column): target first.",
+        ),
+        (
+            sum(weights[i, j] for i, j in alignment) / len(aligned),
+            "The weights on aligned words were added up.",
+            "Only where the largest weight stands counts.",
+        ),
+    )
+    reject(
+        True, "Not this share.", "Try one row by hand: where is its peak, what is it aligned with?"
+    )
 
 
 @exercise("results-1")
@@ -114,19 +164,6 @@ def evidence(answer: object) -> str:
     )
 
 
-def _as_signs(answer: object) -> str:
-    """Five of +, - and 0 from a string or a list, or `WrongAnswer`."""
-    parts = answer if isinstance(answer, str | list | tuple) else ()
-    signs = "".join(str(part).strip(" ,") for part in parts)
-    signs = signs.replace("\N{MINUS SIGN}", "-").replace("\N{EN DASH}", "-")
-    reject(
-        len(signs) != 5 or not set(signs) <= set("+-0"),
-        "Five signs were asked for.",
-        'Write one of + - 0 for each observation, in their order, such as "+-0+-".',
-    )
-    return signs
-
-
 @exercise("results-4")
 def alignment_score(answer: object) -> str:
     """`f(weights, alignment)`: of the rows that are aligned, the share with the peak on it."""
@@ -144,40 +181,28 @@ def alignment_score(answer: object) -> str:
     return "right. A row that is aligned with nothing can be neither hit nor miss."
 
 
-def _name_score(got: object, weights: np.ndarray, alignment: set[tuple[int, int]]) -> None:
-    T, S = weights.shape
-    peaks = weights.argmax(axis=1)
-    aligned = {i for i, _ in alignment}
-    hits = sum((i, int(peaks[i])) in alignment for i in range(T))
-    columns = weights.argmax(axis=0)
-    right = hits / len(aligned)
-    if is_close(got, right):
-        return
+@exercise("results-5")
+def five_of_five(answer: object) -> str:
+    """Two equal settings, five seeds: the chance that one of the two wins with all five, 1/16."""
+    got = as_number(answer)
     reject_each(
         got,
-        (hits, "That is a number of rows.", "A share: divide by how many rows could be right."),
-        (hits / T, "Rows that are aligned with nothing count as wrong.", "How many rows can hit?"),
+        (1 / 32, "That is the chance for one of the two.", "Either of them may be the lucky one."),
+        (0.5, "That is the chance with one seed.", "It has to happen five times in a row."),
         (
-            hits / len(alignment),
-            "Divided by the number of pairs.",
-            "A row may be aligned with two words, and has one largest weight.",
+            1 / 10,
+            "Chances of runs that are apart are multiplied.",
+            "And with two seeds? 1/2 · 1/2.",
         ),
-        (
-            sum((int(columns[j]), j) in alignment for j in range(S)) / len(aligned),
-            "The largest weight of each column was taken.",
-            "A row is a Korean word: its weights are weights[i].",
-        ),
-        (
-            sum((int(peaks[i]), i) in alignment for i in range(T)) / len(aligned),
-            "The pairs were read the other way round.",
-            "A pair is (row, column): target first.",
-        ),
-        (
-            sum(weights[i, j] for i, j in alignment) / len(aligned),
-            "The weights on aligned words were added up.",
-            "Only where the largest weight stands counts.",
-        ),
+        (0.2, "That is one of five.", "How likely is one win, and how likely are five?"),
+        (1 / 25, "Nothing here has the chance 1/5.", "What is the chance to win with one seed?"),
     )
     reject(
-        True, "Not this share.", "Try one row by hand: where is its peak, what is it aligned with?"
+        abs(got - 6.25) < 0.26,
+        "In percent that would be right.",
+        "Give the share: a number between 0 and 1.",
     )
+    reject(
+        abs(got - 1 / 16) > 0.0026, "Not this number.", "Try two seeds first: list all outcomes."
+    )
+    return "right: 2 · (1/2)⁵ = 0.0625. Of twelve such variations, 0.75 are expected by luck alone."

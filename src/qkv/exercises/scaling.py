@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from qkv.exercises.checks import (
+    WrongAnswer,
     as_array,
     as_function,
     as_number,
@@ -13,31 +20,95 @@ from qkv.exercises.checks import (
     reject,
     reject_each,
 )
-from qkv.exercises.scaling_further import (
-    saturating_pair,
-    scale_of_cosines,
-    scale_of_sparse_entries,
-    temperature_for_effective_tokens,
-)
-from qkv.exercises.scaling_helpers import (
-    HIDDEN_DIVISORS,
-    entry_statistics,
-    hidden_head,
-    pairs_drawn,
-    queries_and_keys,
-)
+from qkv.numpy import layer_norm, scaled_dot_product_attention, softmax
 
-__all__ = [
-    "dependent_entries",
-    "divisor_of_a_head",
-    "gradient_of_scores",
-    "saturating_pair",
-    "scale_measured_within_rows",
-    "scale_of_cosines",
-    "scale_of_sparse_entries",
-    "scaled_score",
-    "temperature_for_effective_tokens",
-]
+Array: TypeAlias = NDArray[Any]
+HIDDEN_DIVISORS = (1.0, 3.0, 8.0, math.sqrt(512), 64.0)
+PAIRS = 20_000  # rows asked of the reader's function: enough to measure a variance
+
+
+def pairs_drawn(draw: Callable[..., object], rng: np.random.Generator) -> tuple[Array, Array]:
+    """PAIRS queries and keys of width 64 from the reader's function."""
+    drawn = draw(rng, PAIRS)
+    reject(
+        not isinstance(drawn, tuple | list | np.ndarray) or len(drawn) != 2,
+        "Two arrays were asked for.",
+        "Return the pair (q, k).",
+    )
+    assert isinstance(drawn, tuple | list | np.ndarray)
+    q, k = (as_array(part, (PAIRS, 64)).astype(float) for part in drawn)
+    return q, k
+
+
+def entry_statistics(q: Array, k: Array) -> tuple[float, float]:
+    """How far the means of single entries are from 0 and their variances from 1, at worst."""
+    both = np.concatenate([q, k], axis=1)  # (PAIRS, 128)
+    return float(abs(both.mean(axis=0)).max()), float(abs(both.var(axis=0) - 1).max())
+
+
+def hidden_head(divisor: float, dtype: DTypeLike) -> Callable[[Any, Any], Array]:
+    """A head that shows its weights alone, and computes in `dtype`."""
+
+    def head(q: Any, k: Any) -> Array:
+        q, k = np.asarray(q).astype(dtype), np.asarray(k).astype(dtype)
+        _, weights = scaled_dot_product_attention(q, k, k, scale=1 / divisor)
+        assert weights is not None
+        return weights
+
+    return head
+
+
+def queries_and_keys(rng: np.random.Generator) -> Iterator[tuple[Array, Array]]:
+    """Independent entries; similar tokens, batched, behind LayerNorm; keys with a mean; float32."""
+    yield rng.standard_normal((40, 64)), rng.standard_normal((30, 64))
+    similar = rng.standard_normal((2, 1, 1, 24)) + 0.5 * rng.standard_normal((2, 3, 7, 24))
+    x = layer_norm(similar, np.ones(24), np.zeros(24))  # (B, H, T, d_model)
+    w_q, w_k = rng.standard_normal((2, 24, 16)) / math.sqrt(24)
+    yield x @ w_q, x @ w_k
+    yield rng.standard_normal((5, 64)) / 3, 2 + rng.standard_normal((11, 64))
+    q, k = rng.standard_normal((2, 9, 32)).astype(np.float32)
+    yield 3 * q, k
+
+
+def wrong_temperature(effective: Array, inverse: Array, targets: Array) -> WrongAnswer:
+    """Name what went wrong, from the effective tokens when dividing and when multiplying."""
+    bits = np.log2(effective)
+    if is_close(inverse, targets, 0.01):
+        return WrongAnswer(
+            "You found the factor to multiply by.", "A temperature divides the scores."
+        )
+    if is_close(bits, np.minimum(targets, 3), 0.02):  # 8 keys hold no more than 3 bits
+        return WrongAnswer(
+            "The entropy in bits has come out as the number asked for in tokens.",
+            "One bit of entropy is two tokens, two bits are four.",
+        )
+    if is_close(bits * math.log(2), np.minimum(np.log2(targets), math.log(8)), 0.02):
+        return WrongAnswer(
+            "Natural and binary logarithms are mixed.",
+            "Entropy in bits goes with powers of 2, entropy in nats with powers of e.",
+        )
+    if is_close(bits, np.log(targets), 0.02):
+        return WrongAnswer(
+            "Your entropy is in bits and your power is of e.",
+            "Take the power of the number whose logarithm you took.",
+        )
+    error = np.abs(effective - targets)
+    if error.min() < 0.01:
+        return WrongAnswer(
+            f"Right for {int((error < 0.01).sum())} rows of 4, off where scores spread otherwise.",
+            "Which temperatures does your search reach, and how near does it come to the end?",
+        )
+    worst = int(error.argmax())
+    return WrongAnswer(
+        f"{effective[worst]:.2f} effective tokens came out where {targets[worst]} were asked for.",
+        "Do the tokens grow or shrink in number with the temperature? Halve an interval.",
+    )
+
+
+def effective_tokens(weights: Array) -> Array:
+    """How many equally weighted tokens would have the same entropy: e^H, H = −Σ w ln w."""
+    logs = np.log(np.where(weights > 0, weights, 1))  # 0 ln 0 counts as 0
+    return np.asarray(np.exp(-(weights * logs).sum(axis=-1)))
 
 
 @exercise("scaling-1")
@@ -247,3 +318,160 @@ def scale_measured_within_rows(answer: object) -> str:
         "A NumPy float64 does so, a Python number does not: return float(...).",
     )
     return "It fits other start values and similar tokens too: it measures what softmax feels."
+
+
+@exercise("scaling-6")
+def scale_of_sparse_entries(answer: object) -> str:
+    """`f(d_k, p)`: the scale for entries that are zero with probability 1 − p."""
+    scale = as_function(answer)
+    cases = [(64, 1.0), (256, 0.0625), (100, 0.5)]
+    got = np.array([as_number(scale(d_k, p)) for d_k, p in cases])
+    d_k, p = np.array(cases).T
+
+    def gives(formula: Array) -> bool:
+        return is_close(got, formula, 1e-6)
+
+    reject(
+        gives(1 / np.sqrt(d_k)),
+        "Your scale does not depend on p.",
+        "What is the mean square of an entry that is 0 most of the time?",
+    )
+    reject(
+        gives(1 / np.sqrt(d_k * p)),
+        "You counted the zeros of one vector only.",
+        "A product is non-zero when both of its factors are.",
+    )
+    reject(
+        gives(1 / (d_k * p**2)),
+        "You divided by the variance of the score.",
+        "Scaling by c multiplies a variance by c squared.",
+    )
+    reject(
+        gives(np.sqrt(d_k) * p),
+        "Your scale is upside down: it is the size of the scores themselves.",
+        "Multiplying by it should bring that size back to 1.",
+    )
+    reject(
+        not gives(1 / (p * np.sqrt(d_k))),
+        "The scores do not come out with variance 1.",
+        "Find the variance of one product, then of a sum of d_k of them.",
+    )
+    return "At p = 1/16 and d_k = 256 it is 1: what counts is the entries' variance, not d_k alone."
+
+
+@exercise("scaling-7")
+def scale_of_cosines(answer: object) -> str:
+    """The factor that gives cosines of 256 entries variance 1."""
+    factor = as_number(answer)
+    reject_each(
+        factor,
+        (
+            1 / 16,
+            "That is attention's usual scale.",
+            "It is meant for scores that grow with d_k. Do cosines?",
+        ),
+        (
+            1,
+            "Cosines are bounded, but not of variance 1.",
+            "Draw a thousand pairs and look at the size of their cosines.",
+        ),
+        (256, "That makes the variance 256.", "A factor of c multiplies a variance by c squared."),
+        (
+            1 / 256,
+            "1/256 is the variance of a cosine, not the factor that mends it.",
+            "By what must you multiply so that this variance becomes 1?",
+        ),
+        (
+            np.sqrt(255),
+            "You counted 255 coordinates.",
+            "The mean of a cosine is 0 by symmetry, not measured: count all 256.",
+        ),
+    )
+    reject(
+        not is_close(factor, 16),
+        "The scores do not come out with variance 1.",
+        "A cosine is q · k divided by two lengths. How long is a vector of 256 such entries?",
+    )
+    return (
+        "Cosines are too small, so here √d_k multiplies; models with such scores learn the factor."
+    )
+
+
+@exercise("scaling-8")
+def saturating_pair(answer: object) -> str:
+    """Queries and keys of ±1 that saturate softmax in spite of the scale."""
+    reject(
+        not isinstance(answer, tuple | list) or len(answer) != 2,
+        "Two arrays were asked for.",
+        "Give the pair (q, k).",
+    )
+    assert isinstance(answer, tuple | list)
+    q, k = as_array(answer[0], (1, 64)).astype(float), as_array(answer[1], (8, 64)).astype(float)
+    reject(
+        not (np.all(abs(q) == 1) and np.all(abs(k) == 1)),
+        "Some entries are neither 1 nor −1.",
+        "Larger entries would saturate anything; the point is to do it without them.",
+    )
+    _, weights = scaled_dot_product_attention(q, k, np.eye(8))
+    assert weights is not None
+    largest = float(weights.max())
+    reject(
+        is_close(weights, np.full((1, 8), 1 / 8)),
+        "All eight keys have the same score, so the weights are uniform.",
+        "Softmax sees differences between scores only: one key must stand out.",
+    )
+    level = int(np.isclose(weights, largest).sum())
+    reject(
+        level > 1,
+        f"{level} keys share the best score, so each has a weight of {largest:.3f}.",
+        "Let one key alone agree with the query most.",
+    )
+    reject(
+        largest < 0.6,
+        f"The largest weight is {largest:.3f}: independent draws give as much.",
+        "The variance argument is about independent q and k. Give up the independence.",
+    )
+    reject(
+        largest <= 0.99,
+        f"The largest weight is {largest:.3f}: the winner must stand further out.",
+        "Raise the best score to the largest that ±1 entries allow, and lower the others.",
+    )
+    return f"Largest weight {largest:.4f}: √d_k tames independent vectors, not aligned ones."
+
+
+@exercise("scaling-9")
+def temperature_for_effective_tokens(answer: object) -> str:
+    """`f(scores, target)`: the temperature at which a row mixes `target` tokens."""
+    temperature = as_function(answer)
+    rng = np.random.default_rng(6)
+    targets, sizes = np.array([2.0, 4.0, 6.5, 1.5]), np.array([8.0, 1.0, 22.0, 0.1])
+    scores = rng.standard_normal((4, 8)) * sizes[:, None]
+    with warnings.catch_warnings(record=True) as caught, np.errstate(invalid="warn"):
+        warnings.simplefilter("always")
+        taus = np.array(
+            [[as_number(temperature(s, t))] for s, t in zip(scores, targets, strict=True)]
+        )
+        same_row = [as_number(temperature(scores[0], t)) for t in targets]
+    has_nan = any("invalid value" in str(warning.message) for warning in caught)
+    reject(
+        not (np.all(np.isfinite(taus)) and np.all(taus > 0)) and not has_nan,
+        f"Among the temperatures you returned is {taus.min():g}.",
+        "A temperature is a positive, finite number.",
+    )
+    effective = effective_tokens(softmax(scores / taus))
+    right = is_close(effective, targets, 0.01)
+    reject(
+        not right and has_nan,
+        "Somewhere your entropy became nan.",
+        "A cold softmax has weights of exactly 0, and 0 · log 0 is nan: leave those out.",
+    )
+    reject(
+        not right and len(set(same_row)) == 1,
+        "Your temperature does not depend on the target.",
+        "The same scores need another temperature for 2 tokens than for 6.",
+    )
+    if not right:
+        raise wrong_temperature(effective, effective_tokens(softmax(scores * taus)), targets)
+    return (
+        "One number sets how many tokens a row mixes; √d_k is this temperature, fixed in advance."
+    )

@@ -2,23 +2,121 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
 import numpy as np
 
-from qkv.exercises.checks import as_array, exercise, is_close, reject, reject_each
-from qkv.exercises.training_further import half_the_peak, same_smoothing
-from qkv.exercises.training_loss import loss_and_gradient
-from qkv.exercises.training_runs import diagnose
-
-__all__ = [
-    "diagnose",
-    "gradient_by_hand",
-    "half_the_peak",
-    "loss_and_gradient",
-    "same_smoothing",
-    "two_models",
-]
+from qkv.exercises.checks import (
+    WrongAnswer,
+    as_array,
+    as_function,
+    as_number,
+    exercise,
+    is_close,
+    reject,
+    reject_each,
+)
+from qkv.numpy import cross_entropy, cross_entropy_backward
 
 TOLERANCE = 6e-3  # two decimals will do
+Array: TypeAlias = np.ndarray[Any, Any]
+PAD = 0
+
+
+def _read(result: Any, shape: tuple[int, ...]) -> tuple[float, Array]:
+    reject(
+        not isinstance(result, tuple | list) or len(result) != 2,
+        "Two results were asked for.",
+        "End with: return loss, gradient.",
+    )
+    loss, gradient = np.asarray(result[0], dtype=float), np.asarray(result[1], dtype=float)
+    reject(loss.size != 1, "The loss is not one number.", "Average over all words of the batch.")
+    reject(
+        gradient.shape != shape,
+        f"The gradient has the shape {gradient.shape}; the logits have {shape}.",
+        "One number for each logit, those of <PAD> included.",
+    )
+    return float(loss.reshape(())), gradient
+
+
+def _name_loss(got: float, logits: Array, targets: Array, pad_id: int) -> None:
+    losses = np.asarray(cross_entropy(logits, targets, reduction="none"))  # (B, T)
+    words = targets != pad_id
+    right = losses[words].mean()
+    if is_close(got, right):
+        return
+    reject(is_close(got, -right), "The loss has the wrong sign.", "It is −ln p, at least 0.")
+    reject(is_close(got, losses.mean()), "<PAD> counts.", "Which positions are words?")
+    reject(
+        is_close(got, losses[words].sum() / targets.size),
+        "The loss of padding is 0, but padding counts in the mean.",
+        "Divide by the number of words.",
+    )
+    reject(
+        is_close(got, losses[words].sum()),
+        "This is a sum.",
+        "Long batches would have larger losses. Take the mean over the words.",
+    )
+    per_sentence = [row[mask].mean() for row, mask in zip(losses, words, strict=True)]
+    reject(
+        is_close(got, np.mean(per_sentence)),
+        "This is a mean of the sentences' means.",
+        "A word of a short sentence must not count more than a word of a long one.",
+    )
+    raise WrongAnswer(
+        "The loss is not that of the words.",
+        "Try it on one sentence without padding: softmax, p of each right word, −ln p, mean.",
+    )
+
+
+def _name_gradient(got: Array, logits: Array, targets: Array, pad_id: int) -> None:
+    right = cross_entropy_backward(1.0, logits, targets, ignore_index=pad_id)
+    if is_close(got, right):
+        return
+    words = targets != pad_id
+    reject(is_close(got, -right), "The gradient has the wrong sign.", "It is p − y, not y − p.")
+    reject(
+        is_close(got, right * words.sum()),
+        "The gradient is that of the sum.",
+        "The loss is a mean over the words, so divide the gradient as well.",
+    )
+    reject(
+        bool(np.abs(got[~words]).max(initial=0) > 0),
+        "A position of <PAD> has a gradient.",
+        "It does not count in the loss. So what happens to the loss when its logits change?",
+    )
+    reject(
+        is_close(got, right * words.sum() / targets.size),
+        "The gradient is divided by all positions.",
+        "Divide by what the loss was divided by.",
+    )
+    raise WrongAnswer(
+        "The loss is right, the gradient is not.",
+        "p − y at each word: subtract 1 from p at the right word, and nowhere else.",
+    )
+
+
+# What each panel of the figure shows, and the other diagnoses that are on offer.
+PANELS = {"A": "few pairs", "B": "rate too high", "C": "healthy", "D": "leak"}
+DIAGNOSES = (*sorted(PANELS.values()), "loss on padding", "rate too low")
+HINTS = {
+    ("A", "healthy"): "Compare the two curves of A at the end. Which of them is about new pairs?",
+    ("A", "leak"): "With a leak both losses fall, since both read the answers. Do both fall in A?",
+    ("A", "rate too high"): "Its training loss falls smoothly to 0. Would it at too high a rate?",
+    ("B", "few pairs"): "A run that learns its pairs by heart has a training loss near 0.",
+    ("B", "rate too low"): "Too low a rate is slow from step 1. How low is B after 40 steps?",
+    ("B", "healthy"): "Where does B end, and does it write what the sentence says?",
+    ("C", "leak"): "Which of C and D can translate? Read what they write.",
+    ("C", "loss on padding"): "Padding lowers one of the two curves only. Do the curves of C part?",
+    ("C", "rate too low"): "The loss of C is small at the end, on new pairs too.",
+    (
+        "D",
+        "healthy",
+    ): "Its losses are low. What does it write?",
+    ("D", "few pairs"): "Such a run fails on new pairs. Look at the validation loss of D.",
+    ("D", "loss on padding"): "Padding makes the training loss smaller, and not the other one.",
+}
 
 
 @exercise("training-1")
@@ -88,3 +186,107 @@ def gradient_by_hand(answer: object) -> str:
         "Write p − y for each row that counts. Then divide by the number of these rows.",
     )
     return "right. Each row sums to 0: what one logit loses, the others gain."
+
+
+@exercise("training-3")
+def diagnose(answer: object) -> str:
+    """One diagnosis for each of the panels A to D."""
+    reject(
+        not isinstance(answer, Mapping) or {str(key).upper() for key in answer} != set(PANELS),
+        "A diagnosis for each of A, B, C and D was asked for.",
+        'Write a dictionary, such as {"A": "healthy", "B": …}.',
+    )
+    assert isinstance(answer, Mapping)  # for the type checker
+    said = {str(key).upper(): str(value).strip().lower() for key, value in answer.items()}
+    unknown = [name for name in said.values() if name not in DIAGNOSES]
+    reject(
+        unknown,
+        f"{', '.join(unknown)!r} is none of the diagnoses.",
+        f"They are {', '.join(DIAGNOSES)}.",
+    )
+    for panel, name in sorted(said.items()):
+        hint = HINTS.get(
+            (panel, name), f"In {panel}, look at each curve's end, and at how fast it got there."
+        )
+        reject(name != PANELS[panel], f"{panel} is not “{name}”.", hint)
+    return "right. What D writes shows its worth: of its two losses, neither looks like a fault."
+
+
+@exercise("training-4")
+def loss_and_gradient(answer: object) -> str:
+    """`f(logits, targets, pad_id)` gives the mean loss of the words, and its gradient (B, T, V)."""
+    function = as_function(answer)
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(2, 3, 5))  # (B, T, V)
+    full, padded = np.array([[1, 4, 2], [3, 1, 2]]), np.array([[1, 4, 2], [3, PAD, PAD]])
+    for targets, pad_id in ((full, PAD), (padded, PAD), (np.where(padded == PAD, 4, padded), 4)):
+        loss, gradient = _read(function(logits.copy(), targets.copy(), pad_id), logits.shape)
+        _name_loss(loss, logits, targets, pad_id)
+        _name_gradient(gradient, logits, targets, pad_id)
+    far = logits * 1000
+    with np.errstate(all="ignore"):
+        loss, gradient = _read(function(far.copy(), padded.copy(), PAD), far.shape)
+    expected = float(cross_entropy(far, padded, ignore_index=PAD))
+    reject(
+        not is_close(loss, expected) or not np.isfinite(gradient).all(),
+        "With logits of 1000 the result is not finite, or wrong.",
+        "e^1000 is too large for a float, and ln 0 is −∞. Subtract each row's largest logit first, "
+        "and take the logarithm of the sum, not of p.",
+    )
+    slope = cross_entropy_backward(1.0, far, padded, ignore_index=PAD)
+    reject(
+        not is_close(gradient, slope),
+        "With logits of 1000 the gradient is finite, and wrong.",
+        "Does each of its rows still hold p − y? A nan that was replaced by 0 is no probability.",
+    )
+    return "right: padding counts neither in the loss nor in the mean nor in the gradient."
+
+
+@exercise("training-5")
+def half_the_peak(answer: object) -> str:
+    """The two steps at which Noam's rate is half of its peak, warm-up 4000: 2000 and 16000."""
+    got = as_array(answer).ravel().astype(float)
+    reject(
+        got.size != 2,
+        "Two steps were asked for.",
+        "One stands before the peak, and one after it.",
+    )
+    early, late = sorted(got)
+    reject_each(
+        late,
+        (8000, "The later step is wrong.", "After the peak the rate falls with the root."),
+        (6000, "The rate does not fall in a line.", "It falls as 1 / √step."),
+        (5657, "At this step it is 0.84 of the peak.", "1 / √step has to become half as large."),
+    )
+    reject(
+        is_close(early, 1000.0),
+        "The earlier step is wrong.",
+        "Before the peak the rate rises in a line, from 0.",
+    )
+    reject(
+        not is_close(got[got.argsort()], [2000.0, 16000.0]),
+        "Not these steps.",
+        "Which of the two terms of the minimum holds before the peak, and which after it?",
+    )
+    return "right: a line up to the peak, then 1 / √step. Neither d_model nor the factor matters."
+
+
+@exercise("training-6")
+def same_smoothing(answer: object) -> str:
+    """ε of PyTorch's convention that equals ε = 0.1 spread over the V − 1 = 4 wrong words."""
+    got = as_number(answer)
+    reject_each(
+        got,
+        (0.1, "With 0.1 the right word would get 0.92.", "Write down q of a wrong word for both."),
+        (0.08, "V and V − 1 are exchanged.", "PyTorch spreads ε over more words, so it needs …?"),
+        (0.025, "That is the share of one wrong word.", "PyTorch's ε is the sum of V such shares."),
+        (0.02, "That is ε / V.", "Set q of a wrong word equal in both conventions."),
+        (0.5, "That is V times 0.1.", "How much does one wrong word get, of ε = 0.1?"),
+        tolerance=1e-4,
+    )
+    reject(
+        not is_close(got, 0.125, 1e-4),
+        "Not this number.",
+        "A wrong word gets 0.1 / 4 in one convention, and ε / 5 in the other.",
+    )
+    return "right: 0.1 · V / (V − 1). With V = 37,000 the two differ by less than 0.00001."

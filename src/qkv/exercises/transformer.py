@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from qkv.exercises.checks import (
+    WrongAnswer,
     as_array,
+    as_function,
     as_letters,
     as_number,
     exercise,
@@ -11,17 +15,54 @@ from qkv.exercises.checks import (
     reject,
     reject_each,
 )
-from qkv.exercises.transformer_further import sizes_without_error, smallest_vocabulary
-from qkv.exercises.transformer_shift import shift_right
 
-__all__ = [
-    "count_by_hand",
-    "evidence",
-    "shapes_by_hand",
-    "shift_right",
-    "sizes_without_error",
-    "smallest_vocabulary",
-]
+PAD, SOS, EOS = 0, 1, 2
+
+
+def _name_shift(
+    inputs: np.ndarray, answers: np.ndarray, ids: np.ndarray, right: np.ndarray
+) -> None:
+    pads = np.full((len(ids), 1), PAD)
+    left = np.concatenate([ids[:, 1:], pads], 1)
+    reject(
+        is_close(inputs, ids) and is_close(answers, right),
+        "The two are in the wrong order.",
+        "First what the decoder reads, then what it has to predict.",
+    )
+    reject(
+        inputs.shape != ids.shape or answers.shape != ids.shape,
+        f"The shapes are {inputs.shape} and {answers.shape}, not {ids.shape}.",
+        "One token in front, and how many leave at the end?",
+    )
+    reject(
+        is_close(inputs, ids) and is_close(answers, ids),
+        "Nothing is shifted: each row reads its own answer.",
+        "What may the first row read, before any word is written?",
+    )
+    reject(
+        is_close(answers, left) and is_close(inputs, right),
+        "Shifted twice: each row predicts the word after the next one.",
+        "Shift one of the two.",
+    )
+    reject(
+        is_close(inputs, left) or (is_close(inputs, ids) and is_close(answers, left)),
+        "The first word is never predicted, or the shift goes the other way.",
+        "Row 0 reads <sos> and predicts the first word.",
+    )
+    reject(
+        is_close(inputs, np.roll(ids, 1, axis=1)),
+        "The last token came round to the front.",
+        "What stands at the front of every decoder input?",
+    )
+    reject(
+        is_close(inputs[:, 1:], right[:, 1:]) and is_close(answers, ids),
+        "The first token of the input is not <sos>.",
+        "Its id is 1.",
+    )
+    raise WrongAnswer(
+        "Some tokens are in the wrong place.",
+        "Write down both rows for the ids 7 5 2: three tokens each.",
+    )
 
 
 @exercise("transformer-1")
@@ -125,3 +166,76 @@ def evidence(answer: object) -> str:
         "What would happen to a decoder that reads the last layer, if that layer says nothing?",
     )
     return "right: hold the last layer and nothing may move; destroy it and something must."
+
+
+@exercise("transformer-4")
+def shift_right(answer: object) -> str:
+    """`f(ids)` gives what the decoder reads and what it has to predict: both (B, T)."""
+    function = as_function(answer)
+    for ids in (
+        np.array([[7, 5, 9, 6, EOS]]),
+        np.array([[4, 8, 6, EOS, PAD, PAD], [9, 5, 7, 4, 8, EOS], [3, 7, EOS, PAD, PAD, PAD]]),
+    ):
+        got = function(ids.copy())
+        reject(
+            not isinstance(got, tuple | list) or len(got) != 2,
+            "Two arrays were asked for.",
+            "End with: return inputs, answers.",
+        )
+        inputs, answers = (np.asarray(part) for part in got)
+        first = np.full((len(ids), 1), SOS)
+        right = np.concatenate([first, ids[:, :-1]], 1)
+        if is_close(inputs, right) and is_close(answers, ids):
+            continue
+        _name_shift(inputs, answers, ids, right)
+    return "right. Row t reads what stands before token t, and predicts token t."
+
+
+@exercise("transformer-5")
+def sizes_without_error(answer: object) -> str:
+    """(S, T) at which scores q @ k raise no error in any attention, with d_k = 8: (8, 8)."""
+    sizes = as_array(answer)
+    reject(
+        sizes.shape != (2,),
+        "Two numbers were asked for.",
+        "Write S and T as a pair, such as (6, 7).",
+    )
+    reject_each(
+        sizes,
+        ([6, 7], "These are the sizes that raise an error.", "Which two axes does q @ k pair up?"),
+        ([32, 32], "That is d_model.", "Queries and keys of one head: how wide are they?"),
+        ([4, 4], "That is the number of heads.", "How wide is one head?"),
+    )
+    source, target = sizes.tolist()
+    reject(
+        source != 8,
+        "The encoder's attention still raises an error.",
+        "q is (S, d_k) there, and so is k. When can q @ k be computed?",
+    )
+    reject(
+        target != 8,
+        "The decoder's self-attention still raises an error.",
+        "It has T queries and T keys.",
+    )
+    return "right: (8, 8). One test with S = T = d_k would have missed this bug."
+
+
+@exercise("transformer-6")
+def smallest_vocabulary(answer: object) -> str:
+    """Smallest V at which the base model, without biases, rounds to 65 million: 39,841."""
+    got = as_number(answer)
+    reject_each(
+        got,
+        (39_840, "One too few.", "64,500,000 must be reached."),
+        (40_818, "That reaches 65.0 million.", "From which number on is a count rounded to 65?"),
+        (40_817, "That reaches 65.0 million.", "From which number on is a count rounded to 65?"),
+        (19_921, "The table was counted twice.", "Both languages and the output share one table."),
+        (13_281, "The table was counted three times.", "It is stored once."),
+    )
+    reject(0 < abs(got - 39_841) < 20, "Close.", "Divide exactly, then round up.")
+    reject(
+        not is_close(got, 39_841.0),
+        "Not this number.",
+        "Take away what does not depend on V. How much does one more word cost?",
+    )
+    return "right: (64,500,000 − 44,101,632) / 512, rounded up."
