@@ -14,6 +14,7 @@ from qkv.exercises.checks import (
     is_close,
     load_exercises,
     reject,
+    reject_choice,
 )
 
 
@@ -113,16 +114,31 @@ def test_as_array_names_both_shapes():
         as_array([1, 2, 3], shape=(2,))
 
 
-@pytest.mark.parametrize("answer", ["AC", "c, a", ["A", "c"], ("C", " a "), {"a", "C"}])
+@pytest.mark.parametrize(
+    "answer", ["AC", "c, a", "A and C", "a/c.", ["A", "c"], ("C", " a "), {"a", "C"}]
+)
 def test_letters_come_in_any_form(answer):
-    assert as_letters(answer, "ABCD") == {"A", "C"}
+    assert as_letters(answer, "ABCD") == "AC"
 
 
-@pytest.mark.parametrize(("example", "shown"), [("", "BCD"), ("BC", "BC")])
-def test_other_letters_are_answered_by_an_example(example, shown):
-    with pytest.raises(checks.WrongAnswer, match="Letters were asked for") as raised:
-        as_letters(3, "ABCD", example)
-    assert raised.value.hint == f'Write those that you choose as one string, such as "{shown}".'
+@pytest.mark.parametrize("answer", [3, "AE", "yes", {"A": True}])
+def test_other_letters_are_answered_by_an_example_that_is_no_answer(answer):
+    with pytest.raises(WrongAnswer, match="Letters from A to D were asked for") as raised:
+        as_letters(answer, "ABCD")
+    assert raised.value.hint == 'Write those that you choose as one string: "XY" for X and Y.'
+
+
+def test_a_choice_is_right_as_a_whole_or_meets_words_for_the_whole():
+    def mistake(chosen):
+        with pytest.raises(WrongAnswer) as raised:
+            reject_choice(chosen, "AC", "Try each.", ("BC", "Mixed up.", "Which way round?"))
+        return raised.value.mistake, raised.value.hint
+
+    reject_choice("AC", "AC", "Try each.")
+    assert mistake("BC") == ("Mixed up.", "Which way round?")
+    assert {mistake(chosen) for chosen in ("", "A", "C", "ABC", "B")} == {
+        ("This choice is not right.", "Try each.")
+    }
 
 
 def test_close_needs_one_shape_and_no_nan():

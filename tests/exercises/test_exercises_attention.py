@@ -1,13 +1,12 @@
 """Every check of the chapter on attention: right once, wrong in each typical way."""
 
 import math
+from typing import ClassVar
 
 import numpy as np
-import pytest
 
 import qkv.numpy as qn
-from qkv.exercises import check
-from qkv.exercises.checks import load_exercises
+from tests.helpers.exercises import ExerciseAnswers
 
 
 def softmax_out(q, k, v, *, scale=True, axis=-1, shift=True, turn=None):
@@ -121,122 +120,104 @@ def always_float32(q, k, v):
     return softmax_out(q, k, v).astype(np.float32)
 
 
-RIGHT = {
-    "attention-1": [[0.25, 0.75], np.array([1, 3]) / 4],
-    "attention-2": [8.81, 10 * math.e**2 / (math.e**2 + 1)],
-    "attention-3": [(False, True, False), [0, 1, 0]],
-    "attention-4": [all_properties, in_float32],
-    "attention-5": [softmax_out],
-    "attention-6": [np.zeros((6, 2)), np.outer([0, 1, 0, -1, -1, -1], [1, 2])],
-    "attention-7": [[5, 0, 10], np.array([[1.0, 1], [2, 0], [0, 2]]), [0, 1, -1]],
-}
-# Answer → a word of the hint it must get. Hints are told apart below.
-WRONG = {
-    "attention-1": [
-        ([0, math.log(3)], "divided by something"),
-        ([1, 3], "share out"),
-        ([0, 1], "power of 0"),
-        ([0.75, 0.25], "larger score"),
-        ([0.315, 0.685], "no scale"),
-        ([0.5, 0.5], "ln 3 is 3"),
-        ([0.25, 0.25, 0.5], "Count the axes"),
-    ],
-    "attention-2": [
-        (9.82, "stands a division"),
-        (7.31, "√4 is not 4"),
-        (20, "between 0 and 10"),
-        (1.19, "agree with"),
-        (0.88, "share of something"),
-        (5, "in order"),
-        ("8.81", "number or an array"),
-    ],
-    "attention-3": [
-        ((True, True, False), "same number"),
-        ((False, False, False), "same for each j"),
-        ((False, True, True), "inside the softmax"),
-        ((False, True), "One for the keys"),
-    ],
-    "attention-4": [
-        (lambda attention: True, "same value"),
-        (lambda attention: False, "one by one"),
-        (lambda attention: None, "return statement"),
-        (against_package, "whatever the score is"),
-        (bit_for_bit, "with a tolerance"),
-        (between_the_values, "same value"),
-        (is_blind, "same value"),
-        (same_value_returns, "some are negative"),
-        (has_shares, "Double all values"),
-        (
-            lambda attention: has_shares(attention) and is_blind_to_any(attention),
-            "Shuffle the keys",
+class TestAnswers(ExerciseAnswers):
+    quoted = True
+    right: ClassVar = {
+        "attention-1": [0.25, 0.75],
+        "attention-2": 10 * math.e**2 / (math.e**2 + 1),
+        "attention-3": (False, True, False),
+        "attention-4": all_properties,
+        "attention-5": softmax_out,
+        "attention-6": np.zeros((6, 2)),
+        "attention-7": [5, 0, 10],
+    }
+    also_right: ClassVar = {
+        "two decimals": ("attention-2", 8.81),
+        "0 and 1": ("attention-3", [0, 1, 0]),
+        "tried in float32": ("attention-4", in_float32),
+        "not all zeros": ("attention-6", np.outer([0, 1, 0, -1, -1, -1], [1, 2])),
+        "vectors": ("attention-7", np.array([[1.0, 1], [2, 0], [0, 2]])),
+        "a negative value": ("attention-7", [0, 1, -1]),
+    }
+    wrong: ClassVar = {
+        "attention-1": {
+            "divided by something": [0, math.log(3)],
+            "share out": [1, 3],
+            "power of 0": [0, 1],
+            "larger score": [0.75, 0.25],
+            "no scale": [0.315, 0.685],
+            "ln 3 is 3": [0.5, 0.5],
+            "Count the axes": [0.25, 0.25, 0.5],
+        },
+        "attention-2": {
+            "stands a division": 9.82,
+            "√4 is not 4": 7.31,
+            "between 0 and 10": 20,
+            "agree with": 1.19,
+            "share of something": 0.88,
+            "in order": 5,
+            "number or an array": "8.81",
+        },
+        "attention-3": {
+            "the same number": (True, True, False),
+            "stand inside the softmax": (False, False, False),
+            "This choice": (False, True, True),
+            "One for the keys": (False, True),
+        },
+        "attention-4": {
+            "same value": lambda attention: True,
+            "one by one": lambda attention: False,
+            "return statement": lambda attention: None,
+            "whatever the score is": against_package,
+            "with a tolerance": bit_for_bit,
+            "some are negative": same_value_returns,
+            "Double all values": has_shares,
+            "Shuffle the keys": lambda a: has_shares(a) and is_blind_to_any(a),
+            "random other values": with_doubled_values,
+            "counts as attention": not_the_average,
+            "the output alone": lambda attention: attention(*np.ones((3, 2, 2)))[0, 0, 0],
+            "without calling": True,
+        },
+        "attention-5": {
+            "What is d_k": lambda q, k, v: softmax_out(q, k, v, scale=False),
+            "share out 1": lambda q, k, v: softmax_out(q, k, v, axis=-2),
+            "step by step": lambda q, k, v: q @ k.T @ v,  # 000-S: (QKᵀ)V
+            "own largest score": lambda q, k, v: softmax_out(q, k, v, shift=False),
+            "width of a key": root_of_keys,
+            "a root in the formula": divided_by_d_k,
+            "shares of 1": no_softmax,
+            "output alone": qn.scaled_dot_product_attention,
+            "NumPy alone": lambda q, k, v: qn.scaled_dot_product_attention(q, k, v)[0],
+            "swapaxes": lambda q, k, v: softmax_out(q, k, v, turn=np.transpose),
+            "One mix": lambda q, k, v: softmax_out(q, k, v).T,
+            "small example": lambda q, k: q,
+            "half precision": only_in_float64,
+            "makes a new array": in_place,
+            "widens float32": always_float64,
+        },
+        "attention-6": {
+            "all eight scores": np.eye(6)[:, :2],
+            "not zero": np.ones((6, 2)),
+            "every pair": np.arange(12).reshape(6, 2),
+            "Count the axes": np.zeros((2, 6)),
+        },
+        "attention-7": {
+            "values that differ": [1, 1, 1],
+            "weights ½ and ½": [0, 1, 1],
+            "other two": [5, 0, 0],
+            "One number for each key": [1, 2],
+            "Give a number": "none",
+        },
+    }
+    also_wrong: ClassVar = {
+        "between the values": ("attention-4", between_the_values),
+        "doubled values alone": ("attention-4", is_blind),
+        "one maximum for all rows": ("attention-5", global_maximum),
+        "in float16": (
+            "attention-5",
+            lambda q, k, v: softmax_out(*(x.astype(np.float16) for x in (q, k, v))),
         ),
-        (with_doubled_values, "random other values"),
-        (not_the_average, "counts as attention"),
-        (lambda attention: attention(*np.ones((3, 2, 2)))[0, 0, 0], "the output alone"),
-        (True, "without calling"),
-    ],
-    "attention-5": [
-        (lambda q, k, v: softmax_out(q, k, v, scale=False), "What is d_k"),
-        (lambda q, k, v: softmax_out(q, k, v, axis=-2), "share out 1"),
-        (lambda q, k, v: q @ k.T @ v, "step by step"),  # 000-S: (QKᵀ)V
-        (lambda q, k, v: softmax_out(q, k, v, shift=False), "own largest score"),
-        (global_maximum, "own largest score"),
-        (root_of_keys, "width of a key"),
-        (divided_by_d_k, "a root in the formula"),
-        (no_softmax, "shares of 1"),
-        (qn.scaled_dot_product_attention, "output alone"),
-        (lambda q, k, v: qn.scaled_dot_product_attention(q, k, v)[0], "NumPy alone"),
-        (lambda q, k, v: softmax_out(q, k, v, turn=np.transpose), "swapaxes"),
-        (lambda q, k, v: softmax_out(q, k, v).T, "One mix"),
-        (lambda q, k: q, "small example"),
-        (lambda q, k, v: softmax_out(*(x.astype(np.float16) for x in (q, k, v))), "step by step"),
-        (only_in_float64, "half precision"),
-        (in_place, "makes a new array"),
-        (always_float64, "widens float32"),
-        (always_float32, "widens float32"),
-    ],
-    "attention-6": [
-        (np.eye(6)[:, :2], "all eight scores"),
-        (np.ones((6, 2)), "not zero"),
-        (np.arange(12).reshape(6, 2), "every pair"),
-        (np.zeros((2, 6)), "Count the axes"),
-    ],
-    "attention-7": [
-        ([1, 1, 1], "values that differ"),
-        ([5, 5, 5.0001], "values that differ"),
-        ([5, 4.99, 5.01], "values that differ"),
-        ([0, 1, 1], "weights ½ and ½"),
-        ([5, 0, 0], "other two"),
-        ([1, 2], "One number for each key"),
-        ("none", "Give a number"),
-    ],
-}
-
-
-def cases(table):
-    return [pytest.param(n, a, id=f"{n}-{i}") for n in table for i, a in enumerate(table[n])]
-
-
-def test_each_exercise_is_tried():
-    assert set(load_exercises("attention")) == set(RIGHT) == set(WRONG)
-    assert all(len(answers) >= 3 for answers in WRONG.values())
-
-
-@pytest.mark.parametrize(("name", "answer"), cases(RIGHT))
-def test_right(name, answer):
-    verdict = check(name, answer)
-    assert verdict, repr(verdict)
-
-
-@pytest.mark.parametrize(("name", "answer_and_hint"), cases(WRONG))
-def test_wrong_gets_its_own_hint(name, answer_and_hint):
-    answer, hint = answer_and_hint
-    with np.errstate(all="ignore"):
-        verdict = check(name, answer)
-    assert verdict.state == "wrong", repr(verdict)
-    assert hint in verdict.hint, repr(verdict)
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_open(name):
-    assert check(name, ...).state == "open"
+        "float32 for float64": ("attention-5", always_float32),
+        "nearly equal": ("attention-7", [5, 5, 5.0001]),
+        "a hundredth apart": ("attention-7", [5, 4.99, 5.01]),
+    }

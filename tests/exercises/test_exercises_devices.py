@@ -34,7 +34,7 @@ RIGHT = {
     "devices-3": [1.8, 0.9, 0.3],
     "devices-4": safe,
     "devices-5": 2**16,
-    "devices-6": (10 - 0.03, 10 + 0.03),
+    "devices-6": (8.22, 8.28),
 }
 ALSO_RIGHT = {
     "a tuple": ("devices-1", (4096.0, 4100.0)),
@@ -44,6 +44,7 @@ ALSO_RIGHT = {
     "no power of two": ("devices-5", 3000.0),
     "the other order": ("devices-6", [12.02, 11.97]),
     "just 0.05 apart": ("devices-6", [9.975, 10.025]),
+    "around 10": ("devices-6", (10 - 0.03, 10 + 0.03)),
 }
 WRONG = {
     "devices-1": {

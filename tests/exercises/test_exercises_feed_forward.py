@@ -40,7 +40,6 @@ WRONG = {
     "feed_forward-2": {
         "exchanged": [0, -1],
         "too small": [-0.5, 0],
-        "up": [1, 0],
         "unit 2 higher": [-1, 1],
         "one for each verb": [-1, 0, 0, 0],
         "infinite": [-np.inf, 0],
@@ -78,10 +77,13 @@ WRONG = {
     },
 }
 
+ALSO_WRONG = {
+    "up": ("feed_forward-2", [1, 0]),
+}
+
 
 class TestAnswers(ExerciseAnswers):
-    right, also_right, wrong = RIGHT, ALSO_RIGHT, WRONG
-    same_hint = frozenset({("feed_forward-2", "up")})
+    right, also_right, wrong, also_wrong = RIGHT, ALSO_RIGHT, WRONG, ALSO_WRONG
 
 
 def test_the_network_of_exercise_1():

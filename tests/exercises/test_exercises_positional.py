@@ -107,7 +107,6 @@ WRONG = {
         "a sum": lambda encode, x: blind(lambda z: encode(z).sum(-1, keepdims=True), x),
         "a length": lambda encode, x: blind(lambda z: (encode(z) ** 2).sum(-1, keepdims=True), x),
         "one step along": moved_by(lambda x: np.roll(x, 1, axis=1)),
-        "exact": lambda encode, x: blind(encode, x, tolerance=0),
         "too coarse": lambda encode, x: blind(encode, x, tolerance=0.05),
     },
     "positional-5": {
@@ -152,10 +151,13 @@ ALSO_RIGHT = {
     "floats": ("positional-5", [3.0000001, -3.0]),
 }
 
+ALSO_WRONG = {
+    "exact": ("positional-4", lambda encode, x: blind(encode, x, tolerance=0)),
+}
+
 
 class TestAnswers(ExerciseAnswers):
-    right, also_right, wrong = RIGHT, ALSO_RIGHT, WRONG
-    same_hint = frozenset({("positional-4", "exact")})
+    right, also_right, wrong, also_wrong = RIGHT, ALSO_RIGHT, WRONG, ALSO_WRONG
 
 
 def test_the_encoders_are_what_their_names_say():

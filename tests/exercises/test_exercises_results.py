@@ -46,9 +46,6 @@ def in_one_line(weights, alignment):
 
 
 class TestAnswers(ExerciseAnswers):
-    same_hint: ClassVar = frozenset(
-        {("results-3", "equal says nothing"), ("results-3", "one missing")}
-    )
     right: ClassVar = {
         "results-1": (5, 1.41),
         "results-2": [0, 0, 0.9, 0.1],
@@ -65,6 +62,7 @@ class TestAnswers(ExerciseAnswers):
         "three digits": ("results-5", 0.063),
         "two digits": ("results-5", 0.06),
     }
+    also_wrong: ClassVar = {"one missing": ("results-3", "00-0")}
     wrong: ClassVar = {
         "results-1": {
             "exchanged": (1.41, 5),
@@ -94,7 +92,6 @@ class TestAnswers(ExerciseAnswers):
             "another model": "00--+",
             "the control is passed over": "00-00",
             "letters": "CD",
-            "one missing": "00-0",
         },
         "results-4": {
             "a number": number,

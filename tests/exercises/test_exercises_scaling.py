@@ -1,6 +1,7 @@
 """The scaling chapter's checks: right answers pass, and each likely mistake meets its own hint."""
 
 import math
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from qkv.exercises import check
 from qkv.explore.scaling import effective_tokens
 from qkv.numpy import scaled_dot_product_attention, softmax
+from tests.helpers.exercises import ExerciseAnswers
 
 rng = np.random.default_rng(0)
 SIGNS = np.where(rng.random((8, 64)) < 0.5, -1.0, 1.0)
@@ -93,111 +95,118 @@ def within_columns(q, k):
     return float(1 / np.sqrt((q @ np.swapaxes(k, -1, -2)).var(axis=-2).mean()))
 
 
-RIGHT = {
-    "scaling-1": [6, 6.0, np.array([[6.0]])],
-    "scaling-2": [(1 / 8, 1 / 16, -3 / 16), np.array([0.125, 0.0625, -0.1875])],
-    "scaling-3": [one_sign, lambda rng, n: [rng.standard_normal((n, 1)) * np.ones(64)] * 2],
-    "scaling-4": [divisor, lambda head: divisor(head, 20.0)],
-    "scaling-5": [within_rows],
-    "scaling-6": [lambda d_k, p: 1 / (p * math.sqrt(d_k))],
-    "scaling-7": [16, math.sqrt(256)],
-    "scaling-8": [
-        OWN_KEY,
-        (np.ones((1, 64)), np.repeat([[1.0], [-1.0]], [1, 7], axis=0) * np.ones(64)),
-        [OWN_KEY[0].tolist(), OWN_KEY[1].astype(int)],
-    ],
-    "scaling-9": [solve],
-}
-
-WRONG = {
-    "scaling-1": [12, 3, 24, 7],
-    "scaling-2": [
-        (-1 / 8, -1 / 16, 3 / 16),
-        (0, 0, -1 / 4),
-        (1 / 4, 1 / 4, -3 / 4),
-        (1 / 2, 1 / 4, 0),
-        (1 / 8, 1 / 8, -1 / 8),
-        (1 / 16, 1 / 8, -3 / 16),
-        0.125,
-    ],
-    "scaling-3": [
-        lambda rng, n: rng.standard_normal((2, n, 64)),
-        lambda rng, n: 5 * rng.standard_normal((2, n, 64)),
-        lambda rng, n: rng.standard_normal((2, n, 64)) + 1,
-        lambda rng, n: one_sign(rng, n, equal=20),
-        own_key,
-        lambda rng, n: rng.standard_normal((n, 64)),
-        lambda rng, n: one_sign(np.random.default_rng(0), n),
-    ],
-    "scaling-4": [
-        lambda head: 8.0,
-        lambda head: 1 / divisor(head),
-        lambda head: ask(head, 8.0)[0] / ask(head, 8.0)[1],
-        lambda head: divisor(head, 1000.0),
-        lambda head: divisor(head, 1e-5),
-    ],
-    "scaling-5": [
-        lambda q, k: 1 / math.sqrt(q.shape[-1]),
-        over_all,
-        mean_of_spreads,
-        lambda q, k: 1 / within_rows(q, k),
-        within_columns,
-        lambda q, k: np.float64(within_rows(q, k)),
-        lambda q, k: 0.0,
-        lambda q, k: np.ones(3),
-    ],
-    "scaling-6": [
-        lambda d_k, p: 1 / math.sqrt(d_k),
-        lambda d_k, p: 1 / math.sqrt(d_k * p),
-        lambda d_k, p: 1 / (d_k * p * p),
-        lambda d_k, p: p * math.sqrt(d_k),
-        lambda d_k, p: 1.0,
-        lambda d_k, p: None,
-        3.0,
-    ],
-    "scaling-7": [1 / 16, 1, 256, 1 / 256, 2, math.sqrt(255)],
-    "scaling-8": [
-        OWN_KEY[0],
-        (10 * OWN_KEY[0], OWN_KEY[1]),
-        (OWN_KEY[0], np.repeat(OWN_KEY[0], 8, axis=0)),
-        (-SIGNS[:1], SIGNS[::-1]),
-        (SIGNS[:1], HALF),
-        (SIGNS[0], SIGNS),
-        (np.ones((1, 64)), np.repeat([[1.0], [-1.0]], [2, 6], axis=0) * np.ones(64)),
-    ],
-    "scaling-9": [
-        lambda scores, target: 1 / solve(scores, target),
-        bisect(bits),
-        bisect(lambda weights: 2 ** (bits(weights) * math.log(2))),
-        bisect(lambda weights: math.exp(bits(weights))),
-        bisect(with_nan, 1e-9),
-        bisect(effective_tokens, 0.5, 5),
-        lambda scores, target: scores.std(),
-        lambda scores, target: target,
-        lambda scores, target: -1.0,
-        lambda scores, target: scores / target,
-    ],
-}
-
-
-@pytest.mark.parametrize(("name", "answer"), [(n, a) for n, every in RIGHT.items() for a in every])
-def test_right_answers_are_accepted(name, answer):
-    verdict = check(name, answer)
-    assert verdict, verdict
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_each_mistake_meets_its_own_hint(name):
-    verdicts = [check(name, answer) for answer in WRONG[name]]
-    assert all(verdict.state == "wrong" for verdict in verdicts)
-    assert len({verdict.hint for verdict in verdicts}) == len(verdicts), verdicts
-    assert all(verdict.hint for verdict in verdicts)
-
-
-@pytest.mark.parametrize("name", WRONG)
-@pytest.mark.parametrize("answer", [None, ...])
-def test_an_unanswered_exercise_says_so(name, answer):
-    assert check(name, answer).state == "open"
+class TestAnswers(ExerciseAnswers):
+    quoted = True
+    right: ClassVar = {
+        "scaling-1": 6,
+        "scaling-2": (1 / 8, 1 / 16, -3 / 16),
+        "scaling-3": one_sign,
+        "scaling-4": divisor,
+        "scaling-5": within_rows,
+        "scaling-6": lambda d_k, p: 1 / (p * math.sqrt(d_k)),
+        "scaling-7": 16,
+        "scaling-8": OWN_KEY,
+        "scaling-9": solve,
+    }
+    also_right: ClassVar = {
+        "one number": (
+            "scaling-3",
+            lambda rng, n: [rng.standard_normal((n, 1)) * np.ones(64)] * 2,
+        ),
+        "another difference": ("scaling-4", lambda head: divisor(head, 20.0)),
+        "opposite keys": (
+            "scaling-8",
+            (np.ones((1, 64)), np.repeat([[1.0], [-1.0]], [1, 7], axis=0) * np.ones(64)),
+        ),
+    }
+    wrong: ClassVar = {
+        "scaling-1": {
+            "One division": 12,
+            "d_k is the variance": 3,
+            "multiplied by √d_k": 24,
+            "is off": 7,
+        },
+        "scaling-2": {
+            "other way round": (-1 / 8, -1 / 16, 3 / 16),
+            "only the first part": (0, 0, -1 / 4),
+            "factor w_j": (1 / 4, 1 / 4, -3 / 4),
+            "the sum of dw": (1 / 2, 1 / 4, 0),
+            "add up to 0.125": (1 / 8, 1 / 8, -1 / 8),
+            "one of the three": (1 / 16, 1 / 8, -3 / 16),
+            "The shape is ()": 0.125,
+        },
+        "scaling-3": {
+            "the rule holds": lambda rng, n: rng.standard_normal((2, n, 64)),
+            "the variance of one": lambda rng, n: 5 * rng.standard_normal((2, n, 64)),
+            "has a mean": lambda rng, n: rng.standard_normal((2, n, 64)) + 1,
+            "the right direction": lambda rng, n: one_sign(rng, n, equal=20),
+            "the other way": own_key,
+            "Two arrays": lambda rng, n: rng.standard_normal((n, 64)),
+            "second call": lambda rng, n: one_sign(np.random.default_rng(0), n),
+        },
+        "scaling-4": {
+            "the same for every head": lambda head: 8.0,
+            "multiplies by": lambda head: 1 / divisor(head),
+            "None of the ten": lambda head: ask(head, 8.0)[0] / ask(head, 8.0)[1],
+            "−∞": lambda head: divisor(head, 1000.0),
+            "Right for 6": lambda head: divisor(head, 1e-5),
+        },
+        "scaling-5": {
+            "no others": lambda q, k: 1 / math.sqrt(q.shape[-1]),
+            "Over all scores": over_all,
+            "root of the mean": mean_of_spreads,
+            "to divide by": lambda q, k: 1 / within_rows(q, k),
+            "along the columns": within_columns,
+            "float64": lambda q, k: np.float64(within_rows(q, k)),
+            "positive, finite": lambda q, k: 0.0,
+            "One number": lambda q, k: np.ones(3),
+        },
+        "scaling-6": {
+            "does not depend on p": lambda d_k, p: 1 / math.sqrt(d_k),
+            "one vector only": lambda d_k, p: 1 / math.sqrt(d_k * p),
+            "the variance of the score": lambda d_k, p: 1 / (d_k * p * p),
+            "upside down": lambda d_k, p: p * math.sqrt(d_k),
+            "do not come out": lambda d_k, p: 1.0,
+            "returned None": lambda d_k, p: None,
+            "A function": 3.0,
+        },
+        "scaling-7": {
+            "usual scale": 1 / 16,
+            "bounded": 1,
+            "the variance 256": 256,
+            "variance of a cosine": 1 / 256,
+            "do not come out": 2,
+            "255 coordinates": math.sqrt(255),
+        },
+        "scaling-8": {
+            "Two arrays": OWN_KEY[0],
+            "neither 1 nor −1": (10 * OWN_KEY[0], OWN_KEY[1]),
+            "the same score": (OWN_KEY[0], np.repeat(OWN_KEY[0], 8, axis=0)),
+            "independent draws": (-SIGNS[:1], SIGNS[::-1]),
+            "further out": (SIGNS[:1], HALF),
+            "(64,)": (SIGNS[0], SIGNS),
+            "2 keys share": (
+                np.ones((1, 64)),
+                np.repeat([[1.0], [-1.0]], [2, 6], axis=0) * np.ones(64),
+            ),
+        },
+        "scaling-9": {
+            "to multiply by": lambda scores, target: 1 / solve(scores, target),
+            "in bits has come out": bisect(bits),
+            "binary logarithms": bisect(lambda weights: 2 ** (bits(weights) * math.log(2))),
+            "your power is of e": bisect(lambda weights: math.exp(bits(weights))),
+            "nan": bisect(with_nan, 1e-9),
+            "Right for 2 rows": bisect(effective_tokens, 0.5, 5),
+            "depend on the target": lambda scores, target: scores.std(),
+            "came out where": lambda scores, target: target,
+            "-1": lambda scores, target: -1.0,
+            "One number": lambda scores, target: scores / target,
+        },
+    }
+    also_wrong: ClassVar = {
+        "a constant temperature": ("scaling-9", lambda scores, target: 2.0),
+        "a mean of factors": ("scaling-5", mean_of_factors),
+    }
 
 
 def test_aligned_but_not_enough_is_not_called_independent():
@@ -206,10 +215,6 @@ def test_aligned_but_not_enough_is_not_called_independent():
     assert 0.6 < weights.max() < 0.9
     assert "further out" in verdict.text
     assert "independent" not in verdict.text
-
-
-def test_a_constant_temperature_is_told_to_look_at_the_target():
-    assert "target" in check("scaling-9", lambda scores, target: 2.0).text
 
 
 def test_the_factors_asked_for_do_give_variance_one():
@@ -234,12 +239,3 @@ def test_the_measured_scale_is_asked_for_in_every_form():
     independent, similar, *_ = (variance for *_, variance in seen)
     assert independent == pytest.approx(64, rel=0.15)
     assert similar < 5  # of d_k = 16
-
-
-@pytest.mark.parametrize("answer", [mean_of_spreads, mean_of_factors])
-def test_a_mean_of_roots_is_named(answer):
-    assert "root of the mean" in check("scaling-5", answer).hint
-
-
-def test_a_wide_difference_underflows_and_is_named():
-    assert "−∞" in check("scaling-4", lambda head: divisor(head, 1000.0)).hint

@@ -25,11 +25,9 @@ class TestAnswers(ExerciseAnswers):
         "an array": ("start-3", np.array([8.0, 3.0])),
         "letters the other way": ("start-4", [0.52, "D, A"]),
     }
-    same_hint: ClassVar = {
-        ("start-2", "one hundredth moved"),
-        ("start-2", "no 2 : 1 : 1"),
-        ("start-4", "no claim"),
-        ("start-4", "only the largest"),
+    also_wrong: ClassVar = {
+        "one hundredth moved": ("start-2", [0.5, 0.26, 0.24]),
+        "no 2 : 1 : 1": ("start-2", [0.49, 0.25, 0.25]),
     }
     wrong: ClassVar = {
         "start-1": {
@@ -47,8 +45,6 @@ class TestAnswers(ExerciseAnswers):
             "negated": [0.2, 0.4, 0.4],
             "no shares": [0.5, 0.5, 0.5],
             "something else": [0.6, 0.2, 0.2],
-            "one hundredth moved": [0.5, 0.26, 0.24],
-            "no 2 : 1 : 1": [0.49, 0.25, 0.25],
         },
         "start-3": {
             "value": 7,

@@ -14,6 +14,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 from qkv.numpy import layer_norm_backward
@@ -193,23 +194,15 @@ def two_that_become_one(answer: object) -> str:
 @exercise("add_norm-3")
 def evidence(answer: object) -> str:
     """The observations that prove that a norm mixes tokens: A and D."""
-    letters = as_letters(answer, "ABCDE")
-    reject(
-        "B" in letters,
-        "B is what every norm does.",
-        "Whose output may move when a token is replaced?",
-    )
-    reject("C" in letters, "C is what LayerNorm promises.", "It fits a correct layer as well.")
-    reject(
-        "E" in letters,
-        "E fits a correct LayerNorm.",
-        "What is left of x + 1 after its mean has been subtracted?",
-    )
-    reject("A" not in letters, "One is missing.", "Which output has read another token?")
-    reject(
-        "D" not in letters,
-        "Another is missing.",
-        "What if the mean is taken over the sentences of the batch?",
+    reject_choice(
+        as_letters(answer, "ABCDE"),
+        "AD",
+        "Ask of each: does a norm that treats each token by itself show it too?",
+        (
+            "AB",
+            "You took every output that moves for proof.",
+            "If each token is treated by itself, whose output moves when a token is replaced?",
+        ),
     )
     return "right: A and D show an output that depends on another token."
 

@@ -17,6 +17,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 
@@ -206,21 +207,16 @@ def same_vector_added(answer: object) -> str:
         f"Three truth values were asked for; this has shape {given.shape}.",
         "One for the keys, one for the queries, one for the values: (True, False, True), say.",
     )
-    moves = [bool(x) for x in given]
-    reject(
-        moves[2],
-        "The weights never see the values.",
-        "Which of Q, K and V stand inside the softmax?",
-    )
-    reject(
-        not moves[1],
-        "Adding c to every query does move the weights.",
-        "Word j's score grows by c·k_j. Is that the same for each j?",
-    )
-    reject(
-        moves[0],
-        "Adding c to every key moves the scores, but not the weights.",
-        "Row i's scores all grow by the same number, q_i·c. What does a softmax do with that?",
+    reject_choice(
+        tuple(bool(x) for x in given),
+        (False, True, False),
+        "Write down row i's scores with c added. Which of Q, K and V stand inside the softmax, and "
+        "do all scores of the row grow by the same number?",
+        (
+            (True, True, False),
+            "You took every change of the scores for a change of the weights.",
+            "What does a softmax do with a row in which all scores have grown by the same number?",
+        ),
     )
     return (
         "right. A softmax sees differences only: what all the keys share is invisible "

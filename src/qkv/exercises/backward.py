@@ -16,6 +16,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 
@@ -283,33 +284,22 @@ def product_by_hand(answer: object) -> str:
 @exercise("backward-2")
 def evidence(answer: object) -> str:
     """What proves a mistake in the backward: A, C and F."""
-    letters = as_letters(answer, "ABCDEF")
-    reject(
-        "B" in letters,
-        "B is what a right backward does.",
-        "How many keys may the first row attend to, and which weight do they get?",
+    reject_choice(
+        as_letters(answer, "ABCDEF"),
+        "ACF",
+        "Ask of each: does the loss depend on that input? If it does not, the gradient is 0.",
+        (
+            "CDF",
+            "You took every gradient that is not 0 for a mistake.",
+            "Is there a path from it to the loss? Think of tables that are used in two places.",
+        ),
+        (
+            "ABE",
+            "You took sums and zeros for something odd.",
+            "What does the forward not notice: a number added to all scores of a row, or to all of "
+            "x? And which weight has a row that may attend to nothing else?",
+        ),
     )
-    reject(
-        "D" in letters,
-        "D is what a right backward does.",
-        "A tied table is used at the output too. How many tokens have a logit there?",
-    )
-    reject(
-        "E" in letters,
-        "E is what a right backward does.",
-        "What does LayerNorm do if the same number is added to all of x?",
-    )
-    reject(
-        "A" not in letters,
-        "One is missing.",
-        "Add the same number to all scores of a row. What changes?",
-    )
-    reject(
-        "C" not in letters,
-        "Another is missing.",
-        "Does the loss depend on a value that nobody reads?",
-    )
-    reject("F" not in letters, "A third is missing.", "Where is a table used that is not tied?")
     return "right: each of the three says that the loss depends on something it does not depend on."
 
 

@@ -16,6 +16,7 @@ import difflib
 import importlib
 import importlib.util
 import numbers
+import re
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ import numpy as np
 Exercise = Callable[[Any], str | None]
 AnyExercise = TypeVar("AnyExercise", bound=Exercise)
 
+WRONG_CHOICE = "This choice is not right."
 MARKS = {"right": "✓", "wrong": "✗", "open": "○"}
 
 
@@ -122,6 +124,24 @@ def reject_each(got: object, *mistakes: tuple[object, str, str], tolerance: floa
         reject(is_close(got, wrong, tolerance), mistake, hint)
 
 
+def reject_choice(
+    chosen: object, right: object, hint: str, *misconceptions: tuple[object, str, str]
+) -> None:
+    """Raise `WrongAnswer` unless the choice is right as a whole: of letters, signs or names.
+
+    Every wrong choice meets the same words. Words that depended on a part of it would tell, as the
+    reader changes one part at a time, which of them are wrong. A misconception is a whole choice,
+    and at a distance from the right one at which most choices are.
+
+    Args:
+        hint: how to decide about any part; it names none, and does not count.
+        misconceptions: (choice, mistake, hint) of a few.
+    """
+    for choice, mistake, its_hint in misconceptions:
+        reject(chosen == choice, mistake, its_hint)
+    reject(chosen != right, WRONG_CHOICE, hint)
+
+
 def as_number(answer: object) -> float:
     """The answer as one float, or `WrongAnswer`."""
     array = as_array(answer)
@@ -157,21 +177,17 @@ def as_array(answer: object, shape: tuple[int, ...] | None = None) -> np.ndarray
     return array
 
 
-def as_letters(answer: object, known: str, example: str = "") -> set[str]:
-    """Letters from a string, list or set, in either case, or `WrongAnswer`.
-
-    Args:
-        known: the letters that can be chosen.
-        example: of an answer, for the hint; the second to the fourth letter unless told otherwise.
-    """
-    parts = list(answer) if isinstance(answer, str | list | tuple | set) else [answer]
-    letters = {str(part).strip().upper() for part in parts} - {"", ","}
+def as_letters(answer: object, known: str) -> str:
+    """Letters of those in `known`, sorted, from "AD", "a and d" or a list, or `WrongAnswer`."""
+    parts = answer if isinstance(answer, list | tuple | set | frozenset) else [answer]
+    words = re.findall(r"[^\W_]+", " ".join(map(str, parts)).upper())
+    letters = {letter for word in words if word != "AND" for letter in word}
     reject(
         not letters <= set(known),
-        "Letters were asked for.",
-        f'Write those that you choose as one string, such as "{example or known[1:4]}".',
+        f"Letters from {known[0]} to {known[-1]} were asked for.",
+        'Write those that you choose as one string: "XY" for X and Y.',
     )
-    return letters
+    return "".join(sorted(letters))
 
 
 def as_sets(answer: object, order: str) -> list[set[float]]:

@@ -17,6 +17,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 
@@ -58,29 +59,25 @@ def which_layer(answer: object) -> str:
         "Four different letters were asked for.",
         'One string such as "ABCD": self-attention, recurrent, convolution, restricted.',
     )
-    mistakes = {
-        "CDBA": (
-            "B and D are exchanged.",
-            "They multiply equally often. Which of the two has to wait for its earlier results?",
+    reject_choice(
+        letters,
+        "CBDA",
+        "Take one row of the table at a time: which layers grow as n, which as d, who waits?",
+        (
+            "CDBA",
+            "You told the layers apart by their products alone.",
+            "Which of those that multiply equally often has to wait for its earlier results?",
         ),
-        "ABDC": (
-            "A and C are exchanged.",
-            "They agree while n = r. Which of them becomes fourfold when n doubles?",
+        (
+            "ABDC",
+            "You took layers for each other that agree while n = r.",
+            "Which of them becomes fourfold when n doubles?",
         ),
-        "ADBC": (
-            "Two pairs are exchanged.",
+        (
+            "ADBC",
+            "You read the first row alone, where layers look alike.",
             "Begin with the chains: one layer needs n multiplications one after another.",
         ),
-    }
-    if letters in mistakes:
-        raise WrongAnswer(*mistakes[letters])
-    reject(
-        letters[0] in "BD",
-        "Self-attention is not among the layers that grow with d².",
-        "Compare the first and the last column: d doubles. Which two become four times as much?",
-    )
-    reject(
-        letters != "CBDA", "Not these.", "Take one column at a time: n twice, d twice, the chain."
     )
     return "right: what grows, and what has to wait, tell the layers apart."
 
@@ -123,28 +120,16 @@ def overtaking_length(answer: object) -> str:
 @exercise("cost-3")
 def refuting_observations(answer: object) -> str:
     """The observations that refute "more than half of the time is scores": B, D and F."""
-    letters = as_letters(answer, "ABCDEF")
-    hints = {
-        "A": "Four times is what n² alone would give. Does A speak against the claim?",
-        "C": "Twice as many layers are twice as much of each part.",
-        "E": "Two texts are twice as much of each part.",
-    }
-    for letter, hint in hints.items():
-        reject(letter in letters, f"{letter} does not refute it.", hint)
-    reject(
-        "D" not in letters,
-        "One that measures the part itself is missing.",
-        "What does the time without the part say about its share?",
-    )
-    reject(
-        "B" not in letters,
-        "One about n is missing.",
-        "Half of the time doubles and half becomes fourfold: how many times as long is that?",
-    )
-    reject(
-        "F" not in letters,
-        "One about d is missing.",
-        "With twice the width, the scores take twice as long. And the rest?",
+    reject_choice(
+        as_letters(answer, "ABCDEF"),
+        "BDF",
+        "Write down for each what the claim predicts: between which bounds does the time lie, if "
+        "more than half of it is this part?",
+        (
+            "AB",
+            "You took every time below four times for a refutation.",
+            "Only the n² part becomes fourfold. What is the least that the claim allows?",
+        ),
     )
     return "right: a share above one half leaves at least 3 times for n, and at most 3 for d."
 
@@ -227,13 +212,14 @@ def batch_at_the_ridge(answer: object) -> str:
 @exercise("cost-6")
 def what_a_faster_chip_helps(answer: object) -> str:
     """Four times the peak, the same bandwidth: only B and E have 600 FLOPs a byte or more."""
-    letters = as_letters(answer, "ABCDE")
-    hints = {
-        "A": "One text does two FLOPs with each weight of two bytes. What does it wait for?",
-        "C": "One addition for six bytes. On which side of the ridge is that?",
-        "D": "A batch shares the weights. Does it share the keys?",
-    }
-    for letter, hint in hints.items():
-        reject(letter in letters, f"{letter} gains next to nothing.", hint)
-    reject(letters != {"B", "E"}, "One is missing.", "Which do at least 600 FLOPs with each byte?")
+    reject_choice(
+        as_letters(answer, "ABCDE"),
+        "BE",
+        "Count for each: how many FLOPs for each byte that is read? Compare with the ridges.",
+        (
+            "ABDE",
+            "You took every product of matrices for one that does many FLOPs a byte.",
+            "How often is a number used that was read: a weight by tokens, a key by queries?",
+        ),
+    )
     return "right: only what does 600 FLOPs a byte, twice the old ridge, becomes twice as fast."

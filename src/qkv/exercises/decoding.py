@@ -15,6 +15,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 
@@ -181,38 +182,38 @@ def kinds_of_error(answer: object) -> str:
     reject(
         len(parts) != 2,
         "Two strings of letters were asked for.",
-        'Write first the search errors, then what a perfect search gets right: ["BD", "BDF"].',
+        'Write first the search errors, then what a perfect search gets right: ["XY", "XYZ"].',
     )
     search, perfect = (as_letters(part, "ABCDEF") for part in parts)
-    reject(
-        "D" in search,
-        "In D nobody looked for a likelier sentence.",
-        "A search error is proved by a sentence with a higher score. Is one known in D?",
+    reject_choice(
+        search,
+        "ACEF",
+        "For the first string, compare the first column with the third, row by row.",
+        (
+            "AEF",
+            "In the first string, you compared with the right translation.",
+            "Which column has what a search should have found?",
+        ),
+        (
+            "BCD",
+            "In the first string stand the rows where the model prefers a wrong sentence.",
+            "That is what the model does. What proves that the search has missed something?",
+        ),
     )
-    reject(
-        "B" in search,
-        "In B the search found the likeliest sentence.",
-        "Compare the first column with the third.",
-    )
-    reject(
-        search == {"A", "F"},
-        "Two search errors are missing.",
-        "A likelier sentence that was missed need not be the right one.",
-    )
-    reject(
-        search != set("ACEF"),
-        "The first string is not complete.",
-        "Compare the first column with the third, row by row.",
-    )
-    reject(
-        perfect >= {"E"},
-        "In E a perfect search returns another wrong sentence.",
-        "Which sentence does a perfect search return? Look at the third column.",
-    )
-    reject(
-        perfect != {"A", "F"},
-        "The second string is wrong.",
-        "In which rows is the likeliest sentence as likely as the right one?",
+    reject_choice(
+        perfect,
+        "AF",
+        "For the second string: which sentence does a perfect search return in each row?",
+        (
+            "ACEF",
+            "In the second string, you took every search error for the whole of the fault.",
+            "The third column is what a perfect search returns. Is it the right one?",
+        ),
+        (
+            "BD",
+            "In the second string stand the rows without a proven search error.",
+            "Is what they return the right translation?",
+        ),
     )
     return "right. B and D are model errors; C and E are errors of both kinds."
 
@@ -220,36 +221,21 @@ def kinds_of_error(answer: object) -> str:
 @exercise("decoding-3")
 def proofs(answer: object) -> str:
     """The results that prove a bug in a beam search: B, D, F."""
-    letters = as_letters(answer, "ABCDEF")
-    reject(
-        "A" in letters,
-        "A can happen in a program without a bug.",
-        "The words that greedy decoding chose are one hypothesis. Must it stay in the beam?",
-    )
-    reject(
-        "C" in letters,
-        "C can happen in a program without a bug.",
-        "With k = 8 other hypotheses are kept. What may those displace at a later step?",
-    )
-    reject(
-        "E" in letters,
-        "E can happen in a program without a bug.",
-        "Exercise decoding-1 has such a sentence.",
-    )
-    reject(
-        "B" not in letters,
-        "One proof is missing.",
-        "How many hypotheses are left at each step when k = 1?",
-    )
-    reject(
-        "D" not in letters,
-        "Another proof is missing.",
-        "The score has a definition. By which other way can it be computed?",
-    )
-    reject(
-        "F" not in letters,
-        "One more proof is missing.",
-        "How many beginnings of one token are there, and how many of them are dropped?",
+    reject_choice(
+        as_letters(answer, "ABCDEF"),
+        "BDF",
+        "Ask of each: can a program without a bug do this? At each step it keeps the best k, and "
+        "forgets all others.",
+        (
+            "ABCDF",
+            "You took it for a rule that more hypotheses are never worse.",
+            "What may push the best beginning out of a wider beam at a later step?",
+        ),
+        (
+            "ABC",
+            "You compared the widths with each other, and nothing else.",
+            "What in a result can be computed in another way?",
+        ),
     )
     return "right. A wider beam can be worse without a bug. A wrong score cannot."
 

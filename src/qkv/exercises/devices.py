@@ -14,6 +14,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 
@@ -24,14 +25,6 @@ DIFFERENCES = {
     "D": "fewer digits",
     "E": "overflow",
     "F": "another computation",
-}
-HINTS = {
-    "A": "Logits of 10, times the gap of float32: 1e-6. And many roundings add up.",
-    "B": "Logits of 10, times the gap of a format: which formats leave thousandths?",
-    "C": "Logits of 10, times the gap of bfloat16: how much is that?",
-    "D": "Logits of 10, times the gap of float64: how much is that? Which format leaves 4e-6?",
-    "E": "Which operation of finite numbers gives something that is no number?",
-    "F": "Which format of the chapter leaves an error of 3 in numbers of about 10?",
 }
 
 
@@ -81,8 +74,17 @@ def rounding_or_fault(answer: object) -> str:
         "A to F, each with one of four answers, were asked for.",
         'The answers: "rounding", "fewer digits", "overflow", "another computation".',
     )
-    for letter, right in DIFFERENCES.items():
-        reject(got[letter] != right, f"{letter} is something else.", HINTS[letter])
+    reject_choice(
+        got,
+        DIFFERENCES,
+        "Compare each with 10 times the gap of the format that is named. If it is larger: which "
+        "shorter format would leave it, and can finite numbers do it at all?",
+        (
+            dict.fromkeys(DIFFERENCES, "rounding"),
+            "You took every difference for rounding.",
+            "How large is the gap of the format that is named, times 10?",
+        ),
+    )
     return "right. The size of a difference suggests a format; it does not prove it."
 
 

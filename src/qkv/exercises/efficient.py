@@ -15,6 +15,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 
@@ -166,32 +167,15 @@ def third_tile(answer: object) -> str:
 @exercise("efficient-2")
 def evidence(answer: object) -> str:
     """The observations that prove a bug in blockwise attention: B, D and E."""
-    letters = as_letters(answer, "ABCDEF")
-    reject(
-        "A" in letters,
-        "A happens with correct code.",
-        "Sums in another order round differently. How large is the last bit of float32?",
-    )
-    reject(
-        "C" in letters,
-        "C is no proof.",
-        "How many products does blockwise attention compute, beside the plain one?",
-    )
-    reject(
-        "F" in letters,
-        "F holds for every weighted average, right or wrong.",
-        "Which wrong weights would still give outputs between these bounds?",
-    )
-    reject("B" not in letters, "One is missing.", "May the result depend on how the keys are cut?")
-    reject(
-        "D" not in letters,
-        "One is missing.",
-        "Softmax treats all keys alike. May their order matter, without a mask?",
-    )
-    reject(
-        "E" not in letters,
-        "One is missing.",
-        "What does the key with the highest score add to the total?",
+    reject_choice(
+        as_letters(answer, "ABCDEF"),
+        "BDE",
+        "Ask of each: can code that computes the formula show this too, with rounding?",
+        (
+            "AB",
+            "You took every difference from the plain way for a bug, and looked at nothing else.",
+            "Which differences does rounding make? What does the formula say of keys and totals?",
+        ),
     )
     return "right: B, D and E contradict the formula. A, C and F do not."
 

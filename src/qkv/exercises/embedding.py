@@ -16,6 +16,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 
@@ -163,18 +164,16 @@ def first_merges(answer: object) -> str:
 @exercise("embedding-3")
 def tells_apart(answer: object) -> str:
     """What makes the last vectors of "the Eiffel tower" and "a miniature tower" differ: C, E."""
-    letters = as_letters(answer, "ABCDE")
-    for letter, mistake, hint in (
-        ("A", "A does not help.", "Which row do both sentences read at the end, after training?"),
-        ("B", "B does not help.", "A longer row is still the same row in both sentences."),
-        ("D", "D does not help.", "*tower* gets another id, in both sentences."),
-    ):
-        reject(letter in letters, mistake, hint)
-    for letter, mistake, hint in (
-        ("C", "One is missing.", "Which change gives the two sentences different last ids?"),
-        ("E", "Another is missing.", "Which change lets the last vector depend on its neighbour?"),
-    ):
-        reject(letter not in letters, mistake, hint)
+    reject_choice(
+        as_letters(answer, "ABCDE"),
+        "CE",
+        "Follow the last token of both sentences: its id, the row that it reads, what comes after.",
+        (
+            "ABCE",
+            "You took a better table for one that tells the towers apart.",
+            "Which row do both sentences read at the end, after training or with more numbers?",
+        ),
+    )
     return "right: either the id differs, or something after the lookup reads the neighbours."
 
 
@@ -243,26 +242,15 @@ def likeliest(answer: object) -> str:
 @exercise("embedding-5")
 def evidence(answer: object) -> str:
     """What proves that the merges were learned from the test text as well: B and D."""
-    letters = as_letters(answer, "ABCD")
-    reject(
-        "A" in letters,
-        "A proves nothing.",
-        "Which words does BPE with all characters of the training text leave unknown?",
-    )
-    reject(
-        "C" in letters,
-        "C proves nothing.",
-        "Could a test text of short and common words do that by itself?",
-    )
-    reject(
-        "B" not in letters,
-        "One is missing.",
-        "Where can a merged piece come from, if no training word contains it?",
-    )
-    reject(
-        "D" not in letters,
-        "Another is missing.",
-        "Nothing is random in BPE. What makes two runs differ?",
+    reject_choice(
+        as_letters(answer, "ABCD"),
+        "BD",
+        "Try to explain each by merges that were learned from the training text alone.",
+        (
+            "ABCD",
+            "You took all of it for proof.",
+            "What would an honest BPE with every character of its text do with another text?",
+        ),
     )
     return "right: A and C fit an honest tokenizer too."
 

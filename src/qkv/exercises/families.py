@@ -13,6 +13,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 
@@ -123,31 +124,22 @@ def rows_that_move(answer: object) -> str:
 @exercise("families-3")
 def evidence(answer: object) -> str:
     """The observations that show that a guess uses words to the right: B and D."""
-    letters = as_letters(answer, "ABCDE")
-    reject(
-        "A" in letters,
-        "A number that you chose shows nothing.",
-        "How often would a guess from the left side be right here, by the best possible rule?",
-    )
-    reject(
-        "C" in letters,
-        "One of these says how the model was trained, not what it reads.",
-        "Could a model with a causal mask be trained on masked words as well?",
-    )
-    reject(
-        "E" in letters,
-        "One of these holds for a causal model too.",
-        "For each replaced word: on which side of the gap does it stand?",
-    )
-    reject(
-        "B" not in letters,
-        "One is missing.",
-        "Which observation compares two inputs that differ on the right side alone?",
-    )
-    reject(
-        "D" not in letters,
-        "Another is missing.",
-        "Which number is above what the left side alone allows?",
+    reject_choice(
+        as_letters(answer, "ABCDE"),
+        "BD",
+        "Ask of each: would a model that reads the left side alone show it too? How often can the "
+        "best rule from the left be right?",
+        (
+            "BE",
+            "You took every word that moves the guess for evidence.",
+            "On which side of the gap does the replaced word stand?",
+        ),
+        (
+            "ACD",
+            "You took scores and training for what the model reads.",
+            "Which score can no rule from the left side reach? And must a model use what it saw in "
+            "training?",
+        ),
     )
     return "right: B changes the right side alone, and D is better than any rule from the left."
 

@@ -11,6 +11,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 
@@ -85,26 +86,15 @@ def dead_unit(answer: object) -> str:
 @exercise("feed_forward-3")
 def evidence(answer: object) -> str:
     """The observations that prove that a layer is not position-wise: A and D."""
-    letters = as_letters(answer, "ABCD", example="BC")
-    reject(
-        "B" in letters,
-        "B is what a position-wise layer does too.",
-        "Apply the same function to each row, then change the order of the rows. What moves?",
-    )
-    reject(
-        "C" in letters,
-        "C is what a position-wise layer does too.",
-        "Two equal rows go through the same function. What comes out?",
-    )
-    reject(
-        "A" not in letters,
-        "One is missing.",
-        "In a position-wise layer, which outputs may move when one token is replaced?",
-    )
-    reject(
-        "D" not in letters,
-        "Another is missing.",
-        "A position-wise layer does not know whether other tokens are there.",
+    reject_choice(
+        as_letters(answer, "ABCD"),
+        "AD",
+        "Ask of each: does one function, applied to every token by itself, show it too?",
+        (
+            "AB",
+            "You took every change of the outputs for proof.",
+            "Apply the same function to each row. What moves when the rows change their order?",
+        ),
     )
     return "right: A and D show other tokens at work. Self-attention alone does B and C too."
 

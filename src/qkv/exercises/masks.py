@@ -17,6 +17,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 
@@ -238,31 +239,15 @@ def both_masks(answer: object) -> str:
 @exercise("masks-3")
 def evidence(answer: object) -> str:
     """The observations that prove a leak: A and E."""
-    letters = as_letters(answer, "ABCDE")
-    reject(
-        "B" in letters,
-        "B is what a correct model does.",
-        "Output 4 and those after it have read word 4. Which outputs may not move?",
-    )
-    reject(
-        "C" in letters,
-        "C does not prove a leak, and it does not exclude one.",
-        "Remember the colleague: what else can carry the later word into a row?",
-    )
-    reject(
-        "D" in letters,
-        "D is a reason to test, and no proof.",
-        "Do you know how low the loss of a correct model can be on that text?",
-    )
-    reject(
-        "A" not in letters,
-        "One is missing.",
-        "How far does an earlier output move in a correct model: a little, or not at all?",
-    )
-    reject(
-        "E" not in letters,
-        "Another is missing.",
-        "Three words alone have never met the fourth. What should their outputs be?",
+    reject_choice(
+        as_letters(answer, "ABCDE"),
+        "AE",
+        "Ask of each: can a model without a leak show it too?",
+        (
+            "AB",
+            "You took every output that moves for a leak.",
+            "Some outputs have read the replaced word, and rightly. Which ones may not move?",
+        ),
     )
     return "right: an earlier output that moves is a proof. B, C and D fit a correct model too."
 

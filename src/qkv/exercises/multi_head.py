@@ -13,6 +13,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 from qkv.numpy import merge_heads
@@ -96,26 +97,20 @@ def count_parameters(answer: object) -> str:
 @exercise("multi_head-3")
 def evidence(answer: object) -> str:
     """The observations that refute "one head cannot": A and C."""
-    letters = as_letters(answer, "ABCDE")
-    reject(
-        "B" in letters,
-        "B is about two heads.",
-        "The claim is about one head. What would one head have to do to refute it?",
-    )
-    reject(
-        "D" in letters,
-        "D averages over sentences.",
-        "The weights 0.7 and 0.3 in one sentence, 0.3 and 0.7 in the next: what is their average?",
-    )
-    reject(
-        "E" in letters,
-        "E tells how her head works now, not what one head can learn.",
-        "Which observations show one head that solves the task?",
-    )
-    reject(
-        letters != {"A", "C"},
-        "One is missing.",
-        "One head that succeeds refutes “cannot”, however it came about.",
+    reject_choice(
+        as_letters(answer, "ABCDE"),
+        "AC",
+        "The claim says what one head cannot learn. Which results can then not be seen?",
+        (
+            "ABC",
+            "You took every success for a refutation.",
+            "About how many heads is the claim?",
+        ),
+        (
+            "DE",
+            "You took how her head works now for what a head can learn.",
+            "What has to happen once, so that “cannot” is wrong?",
+        ),
     )
     return "right: one success refutes “cannot”. It does not refute “needs longer”."
 

@@ -15,6 +15,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 
@@ -177,31 +178,15 @@ def row_by_hand(answer: object) -> str:
 @exercise("positional-2")
 def evidence(answer: object) -> str:
     """The observations that prove that a model without a mask uses positions: B and C."""
-    letters = as_letters(answer, "ABCDE")
-    reject(
-        "A" in letters,
-        "A is what attention without positions does.",
-        "Look at the first table of the chapter: which outputs moved with their words?",
-    )
-    reject(
-        "D" in letters,
-        "D holds with and without positions.",
-        "Another word has another vector. Does bites read it, even without positions?",
-    )
-    reject(
-        "E" in letters,
-        "E holds without positions too.",
-        "If outputs only change places, what happens to their average?",
-    )
-    reject(
-        "B" not in letters,
-        "One is missing.",
-        "The word bites has not moved, and the words around it are the same. What changed?",
-    )
-    reject(
-        "C" not in letters,
-        "Another is missing.",
-        "Two tokens with equal vectors: what could make their outputs differ?",
+    reject_choice(
+        as_letters(answer, "ABCDE"),
+        "BC",
+        "Ask of each: does attention without positions show it too?",
+        (
+            "ABD",
+            "You took every output that moves for proof.",
+            "Without positions, which outputs move when words change places, or one is replaced?",
+        ),
     )
     return "right: in B and C the words are the same, and only their places differ."
 

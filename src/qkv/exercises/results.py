@@ -11,6 +11,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 
@@ -150,15 +151,21 @@ def same_output(answer: object) -> str:
 @exercise("results-3")
 def evidence(answer: object) -> str:
     """What speaks for (+) or against (-) "the translation needs the weights of this head"."""
-    signs = _as_signs(answer)
-    for n, right, finding, question in (
-        (1, "0", "1 takes away more than the weights.", "What else does a head write with?"),
-        (2, "0", "2 says where the head looks.", "Was anything changed in the model?"),
-        (3, "-", "3 changes the weights alone.", "What does the claim predict for equal weights?"),
-        (4, "0", "4 is about another model.", "What does a picture of one model say of another?"),
-        (5, "+", "5 has a control.", "Only which two words are exchanged differs. What follows?"),
-    ):
-        reject(signs[n - 1] != right, finding, question)
+    reject_choice(
+        _as_signs(answer),
+        "00-0+",
+        "In which observations are the weights of this head changed, and nothing else?",
+        (
+            "++-0+",
+            "You took the whole head, or a look at it, for its weights.",
+            "What else does a head write with? And was anything changed in the model?",
+        ),
+        (
+            "++0-+",
+            "You took a picture, and another model, for evidence about these weights.",
+            "What does the claim predict if this head has equal weights, and nothing else changes?",
+        ),
+    )
     return (
         "right: only 3 and 5 change the weights alone, and 5 also shows that a change can be safe."
     )

@@ -9,6 +9,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 
@@ -124,7 +125,7 @@ def row_of_weights(answer: object) -> str:
     """The weight that 0.12 and 0.36 leave, and what the row shows alone: 0.52, A and D."""
     number, chosen = answer if isinstance(answer, tuple | list) and len(answer) == 2 else ("", "")
     reject(
-        isinstance(number, str) or not chosen,
+        isinstance(number, str),
         "A number and letters are asked for.",
         'Write both, such as (0.5, "AB").',
     )
@@ -132,8 +133,14 @@ def row_of_weights(answer: object) -> str:
     reject(is_close(share, 0.48, 0.001), "This is what the others have.", "What is left of 1?")
     reject(is_close(share, 0.64, 0.001), "*The* has a weight too.", "Add all the others first.")
     reject(not is_close(share, 0.52, 0.001), "Not this weight.", "The weights of a row sum to 1.")
-    reject("B" in letters, "B is about the output.", "Was a look blocked, or a word changed?")
-    reject("C" in letters, "C is about the output.", "Does a small weight prove that?")
-    reject("A" not in letters, "One is missing.", "Compare *dog* with the sum of the others.")
-    reject("D" not in letters, "One is missing.", "Which claims only repeat what the row says?")
+    reject_choice(
+        letters,
+        "AD",
+        "Which claims only repeat what the row says?",
+        (
+            "ABCD",
+            "You took where the model looks for what the output needs.",
+            "Was a look blocked, or a word changed, to see what comes of it?",
+        ),
+    )
     return "right: a row says where the model looked. B and C need an experiment."

@@ -15,6 +15,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 from qkv.numpy import cross_entropy, cross_entropy_backward
@@ -100,23 +101,6 @@ def _name_gradient(got: Array, logits: Array, targets: Array, pad_id: int) -> No
 # What each panel of the figure shows, and the other diagnoses that are on offer.
 PANELS = {"A": "few pairs", "B": "rate too high", "C": "healthy", "D": "leak"}
 DIAGNOSES = (*sorted(PANELS.values()), "loss on padding", "rate too low")
-HINTS = {
-    ("A", "healthy"): "Compare the two curves of A at the end. Which of them is about new pairs?",
-    ("A", "leak"): "With a leak both losses fall, since both read the answers. Do both fall in A?",
-    ("A", "rate too high"): "Its training loss falls smoothly to 0. Would it at too high a rate?",
-    ("B", "few pairs"): "A run that learns its pairs by heart has a training loss near 0.",
-    ("B", "rate too low"): "Too low a rate is slow from step 1. How low is B after 40 steps?",
-    ("B", "healthy"): "Where does B end, and does it write what the sentence says?",
-    ("C", "leak"): "Which of C and D can translate? Read what they write.",
-    ("C", "loss on padding"): "Padding lowers one of the two curves only. Do the curves of C part?",
-    ("C", "rate too low"): "The loss of C is small at the end, on new pairs too.",
-    (
-        "D",
-        "healthy",
-    ): "Its losses are low. What does it write?",
-    ("D", "few pairs"): "Such a run fails on new pairs. Look at the validation loss of D.",
-    ("D", "loss on padding"): "Padding makes the training loss smaller, and not the other one.",
-}
 
 
 @exercise("training-1")
@@ -204,11 +188,16 @@ def diagnose(answer: object) -> str:
         f"{', '.join(unknown)!r} is none of the diagnoses.",
         f"They are {', '.join(DIAGNOSES)}.",
     )
-    for panel, name in sorted(said.items()):
-        hint = HINTS.get(
-            (panel, name), f"In {panel}, look at each curve's end, and at how fast it got there."
-        )
-        reject(name != PANELS[panel], f"{panel} is not “{name}”.", hint)
+    reject_choice(
+        said,
+        PANELS,
+        "Of each run: do its curves part, how low do they end and how soon, what does it write?",
+        (
+            PANELS | {"A": "healthy", "B": "rate too low", "D": "healthy"},
+            "You judged by the training loss alone.",
+            "Which curve is about new pairs? And read what each run writes.",
+        ),
+    )
     return "right. What D writes shows its worth: of its two losses, neither looks like a fault."
 
 

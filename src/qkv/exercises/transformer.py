@@ -13,6 +13,7 @@ from qkv.exercises.checks import (
     exercise,
     is_close,
     reject,
+    reject_choice,
     reject_each,
 )
 
@@ -139,31 +140,15 @@ def count_by_hand(answer: object) -> str:
 @exercise("transformer-3")
 def evidence(answer: object) -> str:
     """The observations that refute "the decoder reads the encoder's last layer": B and D."""
-    letters = as_letters(answer, "ABCDE")
-    reject(
-        "A" in letters,
-        "A is what the correct model does.",
-        "The last layer is computed from the first. Did it stay as it was in A?",
-    )
-    reject(
-        "C" in letters,
-        "C holds in every model here.",
-        "A softmax gives rows of sum 1, whatever the keys are.",
-    )
-    reject(
-        "E" in letters,
-        "E is what the correct model does.",
-        "If the last layer stays, may anything move?",
-    )
-    reject(
-        "B" not in letters,
-        "One is missing.",
-        "The decoder's input from the English side is held fixed. Which result is then impossible?",
-    )
-    reject(
-        "D" not in letters,
-        "Another is missing.",
-        "What would happen to a decoder that reads the last layer, if that layer says nothing?",
+    reject_choice(
+        as_letters(answer, "ABCDE"),
+        "BD",
+        "What does the claim forbid when the last layer is held, and what when it is destroyed?",
+        (
+            "AB",
+            "You took every move of the logits for a refutation.",
+            "Which layers had changed when they moved?",
+        ),
     )
     return "right: hold the last layer and nothing may move; destroy it and something must."
 
