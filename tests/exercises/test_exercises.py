@@ -12,6 +12,7 @@ from qkv.exercises.checks import (
     as_number,
     exercise,
     is_close,
+    is_near,
     load_exercises,
     reject,
     reject_choice,
@@ -146,6 +147,18 @@ def test_close_needs_one_shape_and_no_nan():
     assert not is_close([[1.0, 2.0]], [1.0, 2.0])
     assert not is_close([np.nan], [np.nan])
     assert not is_close([1.0], [1.001])
+
+
+def test_near_is_measured_by_what_varies_in_a_row():
+    rows = np.array([[0.0, 1.0], [1000.0, 1001.0]])
+    assert is_near(rows + 0.009, rows, rows, 0.01)
+    assert not is_near(
+        rows + np.array([[0], [0.02]]), rows, rows, 0.01
+    )  # 2e-5 of the largest entry
+    assert is_near([0.009, 1000.009], [0, 1000], rows, 0.01)
+    assert not is_near([0, 1000.02], [0, 1000], rows, 0.01)
+    assert is_near(0.1 + 0.2, 0.3, [0.3, 0.3], 0.01)
+    assert not is_near(np.nan, 0, [0, 1], 0.01)
 
 
 def test_concepts_without_exercises_have_none():

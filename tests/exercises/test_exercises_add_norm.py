@@ -140,10 +140,16 @@ ALSO_RIGHT = {
         lambda x, f, g, b: x + f(np.apply_along_axis(lambda row: norm(row, g, b), -1, x)),
     ),
     "the sum of both directions": ("add_norm-6", [0, 1, 2]),
+    "far from 0 and right": ("add_norm-6", [1000, 1002, 1004]),
+    "thirds to two digits": ("add_norm-6", [0.33, 0.67, 1]),
     "float32": ("add_norm-6", np.float32([-1.22, 0, 1.22])),
 }
 
 ALSO_WRONG = {
+    "a multiple but for its last digit": ("add_norm-2", ([1, 2, 3], [2, 4, 6.0001])),
+    "far from 0": ("add_norm-6", [1000, 1002, 1001]),
+    "far from 0, hardly varied": ("add_norm-6", [500, 501, 500]),
+    "near each other": ("add_norm-6", [10, 10.02, 10.01]),
     "nearly the same": ("add_norm-2", ([1, 4, 7], [1.0001, 4.0001, 7.0002])),
     "nearly the same output": ("add_norm-2", ([1, 50, 99], [1, 50.2, 99])),
     "one number": ("add_norm-6", [1, 0, 0]),

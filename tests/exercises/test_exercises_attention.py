@@ -138,6 +138,7 @@ class TestAnswers(ExerciseAnswers):
         "not all zeros": ("attention-6", np.outer([0, 1, 0, -1, -1, -1], [1, 2])),
         "vectors": ("attention-7", np.array([[1.0, 1], [2, 0], [0, 2]])),
         "a negative value": ("attention-7", [0, 1, -1]),
+        "thirds to three digits": ("attention-7", [0.333, 0, 0.667]),
     }
     wrong: ClassVar = {
         "attention-1": {
@@ -220,4 +221,8 @@ class TestAnswers(ExerciseAnswers):
         "float32 for float64": ("attention-5", always_float32),
         "nearly equal": ("attention-7", [5, 5, 5.0001]),
         "a hundredth apart": ("attention-7", [5, 4.99, 5.01]),
+        "a mean left out, far from 0": ("attention-7", [100, 100, 101]),
+        "a mean that is half a percent off": ("attention-7", [1000, 0, 2010]),
+        "a mean that is off in its last digit": ("attention-7", [10, 0, 20.1]),
+        "small values": ("attention-7", [0.055, 0, 0.1]),
     }

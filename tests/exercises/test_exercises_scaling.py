@@ -109,6 +109,7 @@ class TestAnswers(ExerciseAnswers):
         "scaling-9": solve,
     }
     also_right: ClassVar = {
+        "two digits": ("scaling-2", (0.13, 0.063, -0.19)),
         "one number": (
             "scaling-3",
             lambda rng, n: [rng.standard_normal((n, 1)) * np.ones(64)] * 2,

@@ -16,6 +16,7 @@ from qkv.exercises.checks import (
     as_number,
     exercise,
     is_close,
+    is_near,
     reject,
     reject_choice,
     reject_each,
@@ -399,7 +400,7 @@ def large_weight_without_effect(answer: object) -> str:
     )
     mix = np.array([0.9, 0.05, 0.05]) @ values
     reject(
-        not is_close(mix, rest, TOLERANCE),
+        not is_near(mix, rest, values.T, 1e-3),
         "Without the first key the output is another one.",
         "Which mix do the other two make, with weights ½ and ½?",
     )

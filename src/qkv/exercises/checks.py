@@ -243,3 +243,19 @@ def is_close(got: object, expected: object, tolerance: float = 1e-6) -> bool:
     if a.shape != b.shape or not all(isinstance(x, np.ndarray | numbers.Number) for x in (a, b)):
         return False
     return bool(np.allclose(a.astype(float), b.astype(float), rtol=tolerance, atol=tolerance))
+
+
+def is_near(got: object, expected: object, varying: object, share: float) -> bool:
+    """Whether two arrays agree to within a share of how much the rows of a third one vary.
+
+    The limit is relative to max − min of a row, and not to its largest entry: a number that is
+    added to a whole row makes that as large as one likes, and lets through what is wrong.
+
+    Args:
+        got, expected: like `varying`, or one number for each of its rows.
+        varying: (..., n), rows of n numbers.
+        share: 0.01 is a hundredth of a row's spread. Beside it, float64's rounding is allowed.
+    """
+    a, b, rows = (np.asarray(x, float) for x in (got, expected, varying))
+    limit = share * np.ptp(rows, axis=-1) + 1e-12 * np.abs(rows).max(axis=-1)
+    return bool((np.abs(a - b) <= (limit[..., None] if a.ndim == rows.ndim else limit)).all())

@@ -17,6 +17,7 @@ from qkv.exercises.checks import (
     as_number,
     exercise,
     is_close,
+    is_near,
     reject,
     reject_each,
 )
@@ -167,12 +168,12 @@ def gradient_of_scores(answer: object) -> str:
         ),
     )
     reject(
-        abs(ds.sum()) > 1e-6,
+        not is_near(ds.sum(), 0, right, 0.02),
         f"Your three numbers add up to {ds.sum():.3g}.",
         "The same amount added to all scores changes no weight, so the gradients add up to 0.",
     )
     reject(
-        not is_close(ds, right, 1e-6),
+        not is_near(ds, right, right, 0.02),
         "At least one of the three is off.",
         "First Σ w dw, one number; then w_j times (dw_j minus that number).",
     )
