@@ -1,7 +1,11 @@
 """The engine behind every exercise: verdicts that teach, and never an exception."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
+import torch
 
 from qkv.exercises import check, checks
 from qkv.exercises.checks import (
@@ -10,6 +14,7 @@ from qkv.exercises.checks import (
     as_function,
     as_letters,
     as_number,
+    as_sets,
     exercise,
     is_close,
     is_near,
@@ -113,6 +118,39 @@ def test_html_escapes_what_the_reader_wrote():
 def test_as_array_names_both_shapes():
     with pytest.raises(WrongAnswer, match=r"\(3,\); asked for is \(2,\)"):
         as_array([1, 2, 3], shape=(2,))
+
+
+@pytest.mark.parametrize("shape", [(3,), (1, 3), (3, 1)])
+def test_a_row_and_a_column_are_read_as_a_vector(shape):
+    assert as_array(np.arange(3).reshape(shape), (3,)).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"), [((2, 2), (4,)), ((1, 2, 3), (2, 3)), ((3,), (1, 3)), ((1, 1, 3), (3,))]
+)
+def test_other_shapes_are_not_bent(given, asked):
+    with pytest.raises(WrongAnswer, match="asked for is"):
+        as_array(np.ones(given), asked)
+
+
+def test_tensors_fractions_and_truth_values_are_read_as_they_are():
+    assert as_array(torch.ones(2, requires_grad=True)).dtype == np.float32
+    assert as_array(torch.tensor([True])).dtype == np.bool_
+    assert as_array([Fraction(1, 4), 2, Decimal("0.5")]).tolist() == [0.25, 2, 0.5]
+    assert as_array(range(2)).dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    "parts", [([2, 1], {0}), [range(1, 3), (0,)], [np.array([[1, 2]]), torch.tensor([0])]]
+)
+def test_positions_come_in_any_form(parts):
+    assert as_sets(parts, "First one, then the other.") == [{1, 2}, {0}]
+
+
+@pytest.mark.parametrize("wrong", [[1, 2], ["12", "0"], [[True], [0]], [[1], [2], [3]], "12"])
+def test_other_things_are_no_positions(wrong):
+    with pytest.raises(WrongAnswer):
+        as_sets(wrong, "First one, then the other.")
 
 
 @pytest.mark.parametrize(

@@ -105,8 +105,7 @@ def _mixed(x: Array) -> Array:
 @exercise("add_norm-1")
 def four_numbers(answer: object) -> str:
     """LayerNorm of 2, 4, 6, 8 with γ = (1, 1, 2, 2) and β = (0, 0, 0, 3)."""
-    got = as_array(answer).ravel().astype(float)
-    reject(got.shape != (4,), "Four numbers were asked for.", "The norm keeps the shape.")
+    got = as_array(answer, (4,), "The norm keeps the shape.").astype(float)
     normal = normed(FOUR)
     reject_each(
         got,
@@ -361,8 +360,7 @@ def rms_norm_built(answer: object) -> str:
 @exercise("add_norm-6")
 def lost_gradient(answer: object) -> str:
     """A dout, not all equal, for which LayerNorm of 1, 4, 7 sends nothing back."""
-    dout = as_array(answer).ravel().astype(float)
-    reject(dout.shape != (3,), "Three numbers were asked for.", "dout has the shape of the output.")
+    dout = as_array(answer, (3,), "dout has the shape of the output.").astype(float)
     reject(not np.isfinite(dout).all(), "These are no finite numbers.", "Use small whole numbers.")
     reject(not dout.any(), "All three are 0.", "A dout of zeros sends nothing back, too.")
     reject(

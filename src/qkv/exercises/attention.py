@@ -202,12 +202,8 @@ def mix_by_hand(answer: object) -> str:
 @exercise("attention-3")
 def same_vector_added(answer: object) -> str:
     """Which weights move when one vector is added to every key, query, value?"""
-    given = as_array(answer)
-    reject(
-        given.shape != (3,),
-        f"Three truth values were asked for; this has shape {given.shape}.",
-        "One for the keys, one for the queries, one for the values: (True, False, True), say.",
-    )
+    each = "One for the keys, one for the queries, one for the values: (True, False, True), say."
+    given = as_array(answer, (3,), each)
     reject_choice(
         tuple(bool(x) for x in given),
         (False, True, False),
@@ -382,6 +378,7 @@ def uniform_attention(answer: object) -> str:
 def large_weight_without_effect(answer: object) -> str:
     """Values for the weights (0.9, 0.05, 0.05) with which the first key can go unnoticed."""
     values = as_array(answer).astype(float)
+    values = values.reshape(3) if values.size == 3 else values
     reject(
         values.ndim not in (1, 2) or len(values) != 3,
         f"Three values were asked for; this has shape {values.shape}.",

@@ -153,27 +153,50 @@ def as_number(answer: object) -> float:
     return float(array.reshape(()))
 
 
-def as_array(answer: object, shape: tuple[int, ...] | None = None) -> np.ndarray[Any, Any]:
-    """The answer as a numeric or boolean array of the given shape, or `WrongAnswer`."""
+def as_array(
+    answer: object,
+    shape: tuple[int, ...] | None = None,
+    hint: str = "Count the axes of the result, one by one, before its entries.",
+) -> np.ndarray[Any, Any]:
+    """The answer as a numeric or boolean array, or `WrongAnswer`.
+
+    Numbers, fractions and decimals are read alike, in lists, tuples, ranges, arrays and tensors.
+
+    Args:
+        shape: what is asked for. Where that is (n,), a row (1, n) and a column (n, 1) will do.
+        hint: for an answer of another shape.
+    """
     if isinstance(answer, str | Mapping) or callable(answer):
         type_name = type(answer).__name__
         raise WrongAnswer(
             f"Numbers were asked for; this is a {type_name}.", "Give a number or an array."
         )
     try:
-        array = np.asarray(answer)
-    except Exception:  # ragged lists, tensors that still carry a graph
+        array = _plain_array(answer)
+    except Exception:  # ragged lists, lists of tensors that still carry a graph
         array = np.asarray(None)
     reject(
         array.dtype.kind not in "biuf",
         "This is no array of numbers.",
         "All rows need the same length, and each entry must be a number or a truth value.",
     )
+    if shape is not None and len(shape) == 1 and array.shape in ((1, *shape), (*shape, 1)):
+        array = array.reshape(shape)
     reject(
         shape is not None and array.shape != shape,
         f"The shape is {array.shape}; asked for is {shape}.",
-        "Count the axes of the result, one by one, before its entries.",
+        hint,
     )
+    return array
+
+
+def _plain_array(answer: Any) -> np.ndarray[Any, Any]:
+    """As NumPy reads it, and with fractions and decimals as floats."""
+    if hasattr(answer, "detach"):  # a tensor; PyTorch itself need not be there
+        answer = answer.detach().cpu()
+    array = np.asarray(answer)
+    if array.dtype == object and all(isinstance(x, numbers.Number) for x in array.flat):
+        array = array.astype(float)
     return array
 
 
@@ -193,7 +216,7 @@ def as_letters(answer: object, known: str) -> str:
 def as_sets(answer: object, order: str) -> list[set[float]]:
     """Two lists of positions, or `WrongAnswer`; `order` says which of them comes first."""
     parts = list(answer) if isinstance(answer, list | tuple) else []
-    lists = [list(part) for part in parts if isinstance(part, list | tuple | set | np.ndarray)]
+    lists = [list(part) for part in parts if hasattr(part, "__iter__")]
     reject(len(parts) != 2 or len(lists) != 2, "Two lists were asked for.", order)
     reject(
         any(isinstance(entry, str | bool | np.bool_) for one in lists for entry in one),

@@ -29,9 +29,9 @@ def network_by_hand(answer: object) -> str:
         "These are the three units.",
         "One step is left: W_2 and b_2 take them back to d_model numbers.",
     )
-    reject(out.size != 2, f"The shape is {out.shape}.", "The output is as wide as x.")
+    out = as_array(answer, (2,), "The output is as wide as x.")
     reject_each(
-        out.reshape(2),
+        out,
         (
             [-5, -3],
             "No activation yet.",
@@ -49,7 +49,7 @@ def network_by_hand(answer: object) -> str:
         tolerance=TOLERANCE,
     )
     reject(
-        not is_close(out.reshape(2), [1, 3], TOLERANCE),
+        not is_close(out, [1, 3], TOLERANCE),
         "Not these numbers.",
         "Write the three units first: one column of W_1 for each. Then set negative ones to 0.",
     )
@@ -59,10 +59,9 @@ def network_by_hand(answer: object) -> str:
 @exercise("feed_forward-2")
 def dead_unit(answer: object) -> str:
     """A bias b_1 under which unit 1 is 0 for all four verbs, and unit 2 is as it was."""
-    b_1 = as_array(answer)
-    reject(b_1.size != 2, f"The shape is {b_1.shape}.", "b_1 has one number for each unit.")
+    b_1 = as_array(answer, (2,), "b_1 has one number for each unit.").astype(float)
     before = VERBS @ W_1
-    after = before + b_1.reshape(2).astype(float)
+    after = before + b_1
     first, second = np.maximum(0, after).T
     reject(not np.isfinite(after).all(), "A bias is a finite number.", "A small one will do.")
     reject(
@@ -102,13 +101,8 @@ def evidence(answer: object) -> str:
 @exercise("feed_forward-4")
 def one_unit(answer: object) -> str:
     """Weights and a bias (w, w, b) with relu(x · w + b) = 1 for (1, 1), and 0 else."""
-    three = as_array(answer)
-    reject(
-        three.size != 3,
-        f"Three numbers were asked for; this has shape {three.shape}.",
-        "The weight of *negated*, the weight of *past*, and the bias.",
-    )
-    *weights, bias = three.reshape(3).astype(float)
+    which = "The weight of *negated*, the weight of *past*, and the bias."
+    *weights, bias = as_array(answer, (3,), which).astype(float)
     cases = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
     sums = cases @ weights + bias
     unit = np.maximum(0, sums)

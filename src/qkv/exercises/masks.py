@@ -24,18 +24,8 @@ from qkv.exercises.checks import (
 Array: TypeAlias = np.ndarray[Any, Any]
 Attend: TypeAlias = Callable[[Array], Array]
 TOLERANCE = 5e-3  # a weight worked out on paper has two decimals
+EACH_KEY = "A row has one weight for each key, the blocked ones included."
 FLOAT_TYPES = {np.float64: 1e-6, np.float32: 1e-3}  # the faintest leak that has to be found
-
-
-def as_row(answer: object) -> Array:
-    """One number for each of four keys, or `WrongAnswer`."""
-    row = as_array(answer)
-    reject(
-        row.shape != (4,),
-        f"Four weights were asked for; this has shape {row.shape}.",
-        "A row has one weight for each key, the blocked ones included.",
-    )
-    return row
 
 
 def causal(
@@ -151,7 +141,7 @@ ROUNDING = (
 @exercise("masks-1")
 def weights_by_hand(answer: object) -> str:
     """The second row of a causal map whose exponentials are 2, 6, 3, 5."""
-    row = as_row(answer)
+    row = as_array(answer, (4,), EACH_KEY)
     reject_each(
         row,
         (
@@ -427,7 +417,7 @@ def visible_keys(answer: object) -> str:
 @exercise("masks-7")
 def added_twice(answer: object) -> str:
     """Row 0 of `<PAD> <PAD> <sos> je`, two masks added as -1e9; exponentials 1, 3, 4, 8."""
-    row = as_row(answer)
+    row = as_array(answer, (4,), EACH_KEY)
     reject(
         bool(np.isnan(row.astype(float)).any()),
         "−∞ would end in NaN, but −1e9 is a finite number.",

@@ -24,9 +24,7 @@ GIB = 2**30
 @exercise("multi_head-1")
 def join_and_mix(answer: object) -> str:
     """Two heads give 6 and 7; W_O = [[1, 1], [2, −1]]."""
-    row = as_array(answer)
-    reject(row.size != 2, "Two numbers were asked for.", "W_O has two columns: one number each.")
-    row = row.reshape(2)
+    row = as_array(answer, (2,), "W_O has two columns: one number each.")
     reject_each(
         row,
         ([6, 7], "That is step 4: the two heads, joined.", "One matrix is left."),
@@ -59,9 +57,7 @@ def join_and_mix(answer: object) -> str:
 @exercise("multi_head-2")
 def count_parameters(answer: object) -> str:
     """Parameters of 12 and of 24 heads of width 64 at d_model = 768."""
-    counts = as_array(answer)
-    reject(counts.size != 2, "Two numbers were asked for.", "First 12 heads, then 24.")
-    first, second = counts.reshape(2).tolist()
+    first, second = as_array(answer, (2,), "First 12 heads, then 24.").tolist()
     with_12 = 4 * 768 * 768
     reject(
         first == 3 * 768 * 768,

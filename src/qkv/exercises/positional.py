@@ -128,12 +128,7 @@ FAINT = 1e-2  # the size of the faintest positions that have to be found
 @exercise("positional-1")
 def row_by_hand(answer: object) -> str:
     """PE_23 for d_model = 4: sin 23, cos 23, sin 0.23, cos 0.23."""
-    row = as_array(answer)
-    reject(
-        row.shape != (4,),
-        f"Four numbers were asked for; this has shape {row.shape}.",
-        "d_model = 4 has two hands, and each hand has two numbers.",
-    )
+    row = as_array(answer, (4,), "d_model = 4 has two hands, and each hand has two numbers.")
     right = waves(24, 4)[23]
     degrees = np.radians(23)
     reject_each(
@@ -298,12 +293,8 @@ def order_blind(answer: object) -> str:
 @exercise("positional-5")
 def rotary_score(answer: object) -> str:
     """(2, 0) at 5 and (0, 3) at 4, 30° a position: 3, and -3 with their places swapped."""
-    scores = as_array(answer)
-    reject(
-        scores.shape != (2,),
-        f"Two numbers were asked for; this has shape {scores.shape}.",
-        "One score for the places 5 and 4, one for the places 4 and 5.",
-    )
+    both = "One score for the places 5 and 4, one for the places 4 and 5."
+    scores = as_array(answer, (2,), both)
     small, large = 6 * math.cos(math.radians(60)), 6 * math.sin(math.radians(60))
     reject_each(
         scores,

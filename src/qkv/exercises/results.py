@@ -31,7 +31,7 @@ def _as_signs(answer: object) -> str:
     return signs
 
 
-def _name_score(got: object, weights: np.ndarray, alignment: set[tuple[int, int]]) -> None:
+def _name_score(got: float, weights: np.ndarray, alignment: set[tuple[int, int]]) -> None:
     T, S = weights.shape
     peaks = weights.argmax(axis=1)
     aligned = {i for i, _ in alignment}
@@ -184,7 +184,7 @@ def alignment_score(answer: object) -> str:
         for _ in range(8):
             weights = rng.dirichlet(np.ones(S), size=T)
             weights[0] = np.eye(S)[min(j for i, j in alignment if i == 0)]
-            _name_score(function(weights, set(alignment)), weights, alignment)
+            _name_score(as_number(function(weights, set(alignment))), weights, alignment)
     return "right. A row that is aligned with nothing can be neither hit nor miss."
 
 

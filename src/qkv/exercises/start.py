@@ -98,6 +98,7 @@ def softmax_by_hand(answer: object) -> str:
 def gradient(answer: object) -> str:
     """The gradient of x² + 3xy at (1, 2)."""
     slopes = as_array(answer)
+    slopes = slopes.reshape(2) if slopes.size == 2 else slopes
     reject_each(
         slopes,
         (7, "This is the function's value.", "How fast does it change, first with x, then with y?"),

@@ -106,8 +106,7 @@ DIAGNOSES = (*sorted(PANELS.values()), "loss on padding", "rate too low")
 @exercise("training-1")
 def two_models(answer: object) -> str:
     """Mean loss of p = 0.9, 0.9, 0.9, 0.01, and of 0.5 four times."""
-    got = as_array(answer).ravel().astype(float)
-    reject(got.size != 2, "Two numbers were asked for.", "First the loss of A, then that of B.")
+    got = as_array(answer, (2,), "First the loss of A, then that of B.").astype(float)
     a, b = np.array([0.9, 0.9, 0.9, 0.01]), np.full(4, 0.5)
     right = np.array([-np.log(p).mean() for p in (a, b)])
     reject_each(
@@ -234,12 +233,7 @@ def loss_and_gradient(answer: object) -> str:
 @exercise("training-5")
 def half_the_peak(answer: object) -> str:
     """The two steps at which Noam's rate is half of its peak, warm-up 4000: 2000 and 16000."""
-    got = as_array(answer).ravel().astype(float)
-    reject(
-        got.size != 2,
-        "Two steps were asked for.",
-        "One stands before the peak, and one after it.",
-    )
+    got = as_array(answer, (2,), "One stands before the peak, and one after it.").astype(float)
     early, late = sorted(got)
     reject_each(
         late,

@@ -179,12 +179,7 @@ def shift_right(answer: object) -> str:
 @exercise("transformer-5")
 def sizes_without_error(answer: object) -> str:
     """(S, T) at which scores q @ k raise no error in any attention, with d_k = 8: (8, 8)."""
-    sizes = as_array(answer)
-    reject(
-        sizes.shape != (2,),
-        "Two numbers were asked for.",
-        "Write S and T as a pair, such as (6, 7).",
-    )
+    sizes = as_array(answer, (2,), "Write S and T as a pair, such as (6, 7).")
     reject_each(
         sizes,
         ([6, 7], "These are the sizes that raise an error.", "Which two axes does q @ k pair up?"),
