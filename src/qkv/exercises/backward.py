@@ -15,6 +15,7 @@ from qkv.exercises.checks import (
     as_letters,
     exercise,
     is_close,
+    is_near,
     reject,
     reject_choice,
     reject_each,
@@ -350,7 +351,7 @@ def blind_direction(answer: object) -> str:
     reject(not u.all(), "A number is 0.", "Move all three entries, as a random direction does.")
     right, wrong = float(u @ RIGHT_GRADIENT), float(u @ WRONG_GRADIENT)
     reject(
-        abs(right - wrong) > 1e-9 * np.abs(u[1:]).max(),
+        not is_near(right, wrong, u[1:], 1e-3),
         f"Along u the right slope is {right:.3g}, and the wrong gradient gives {wrong:.3g}.",
         "The two gradients differ by (0, 2, −1). Which u does not see that difference?",
     )
