@@ -133,7 +133,6 @@ class TestAnswers(ExerciseAnswers):
     }
     also_right: ClassVar = {
         "two decimals": ("attention-2", 8.81),
-        "0 and 1": ("attention-3", [0, 1, 0]),
         "tried in float32": ("attention-4", in_float32),
         "not all zeros": ("attention-6", np.outer([0, 1, 0, -1, -1, -1], [1, 2])),
         "vectors": ("attention-7", np.array([[1.0, 1], [2, 0], [0, 2]])),

@@ -97,8 +97,6 @@ class TestAnswers(ExerciseAnswers):
         "backward-6": summed,
     }
     also_right: ClassVar = {
-        "arrays": ("backward-1", [np.array(DW), np.array(DB)]),
-        "small letters": ("backward-2", ["f", "a", "c"]),
         "entry by entry": ("backward-3", each_entry),
         "the package": ("backward-4", rms_norm_backward),
         "one more random direction": ("backward-5", np.array([-3.0, 0.5, 1])),

@@ -105,8 +105,6 @@ RIGHT = {
 }
 ALSO_RIGHT = {
     "in lower case": ("decoding-1", ("i eat", "We  sleep", "they swim ")),
-    "lists of letters": ("decoding-2", (["a", "c", "e", "f"], "FA")),
-    "a list": ("decoding-3", ["f", "b", "d"]),
     "by a loop": ("decoding-4", by_a_loop),
     "the package's": (
         "decoding-5",

@@ -69,8 +69,6 @@ RIGHT = {
     "efficient-4": merge,
 }
 ALSO_RIGHT = {
-    "two lists of letters": ("efficient-2", ["b", "d", "e"]),
-    "a tuple": ("efficient-1", (2.5, 12.0, 4.8)),
     "the peak second": ("efficient-3", [[1, 9, 2, 3, 4, 5], [0, 9, 10, 11, 30, 20]]),
     "by log-sum-exp of the halves": (
         "efficient-4",

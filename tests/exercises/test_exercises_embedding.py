@@ -128,14 +128,11 @@ WRONG = {
 
 
 ALSO_RIGHT = {
-    "floats": ("embedding-1", [1.0, -1.0, 1.0, 5.0, -4.0]),
     "written with a plus": ("embedding-2", ["e + w", "n + ew"]),
     "tuples": ("embedding-2", (("e", "w"), ("n", "ew"))),
-    "letters in a list": ("embedding-3", ["e", "c"]),
     "words in a dictionary": ("embedding-4", lambda *given: dict(likeliest(*given))),
     "words in a zip": ("embedding-4", lambda *given: zip(*zip(*likeliest(*given)))),  # noqa: B905
     "words in lists": ("embedding-4", lambda *given: [[*pair] for pair in likeliest(*given)]),
-    "small letters": ("embedding-5", ["d", "b"]),
     "a product": (
         "embedding-6",
         lambda i, d, V: np.eye(V)[i.ravel()].T @ d.reshape(-1, d.shape[-1]),

@@ -130,7 +130,6 @@ WRONG = {
 
 ALSO_RIGHT = {
     "two decimals": ("positional-1", [-0.85, -0.53, 0.23, 0.97]),
-    "letters in a list": ("positional-2", ["c", "b"]),
     "rows of a table": (
         "positional-3",
         lambda p, d: qn.sinusoidal_encoding(p.max() + 1, d, dtype=np.float64)[p],
@@ -148,7 +147,6 @@ ALSO_RIGHT = {
         "positional-4",
         lambda encode, x: blind(encode, x) and blind(encode, x[:1]),
     ),
-    "floats": ("positional-5", [3.0000001, -3.0]),
 }
 
 ALSO_WRONG = {

@@ -19,12 +19,6 @@ class TestAnswers(ExerciseAnswers):
         "start-3": (2 * 1 + 3 * 2, 3 * 1),
         "start-4": (1 - 0.12 - 0.36, "AD"),
     }
-    also_right: ClassVar = {
-        "a list of lists": ("start-1", [[4, 3], [0, 8]]),
-        "fractions": ("start-2", [1 / 2, 1 / 4, 1 / 4]),
-        "an array": ("start-3", np.array([8.0, 3.0])),
-        "letters the other way": ("start-4", [0.52, "D, A"]),
-    }
     also_wrong: ClassVar = {
         "one hundredth moved": ("start-2", [0.5, 0.26, 0.24]),
         "no 2 : 1 : 1": ("start-2", [0.49, 0.25, 0.25]),
