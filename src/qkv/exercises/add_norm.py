@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from qkv.exercises.checks import (
+    TWO_DECIMALS,
     WrongAnswer,
     as_array,
     as_function,
@@ -21,7 +22,6 @@ from qkv.exercises.checks import (
 from qkv.numpy import layer_norm_backward
 
 Array: TypeAlias = np.ndarray[Any, Any]
-TOLERANCE = 6e-3  # two decimals, rounded or cut
 SAME = {"d": 1e-9, "f": 2e-5}  # how near a right answer is, by dtype
 
 
@@ -133,10 +133,10 @@ def four_numbers(answer: object) -> str:
             "The mean was not subtracted.",
             "What is done to the numbers before they are divided?",
         ),
-        tolerance=TOLERANCE,
+        tolerance=TWO_DECIMALS,
     )
     reject(
-        not is_close(got, GAMMA * normal + BETA, TOLERANCE),
+        not is_close(got, GAMMA * normal + BETA, TWO_DECIMALS),
         "Not these numbers.",
         "In this order: mean, differences, mean of the squares, root, divide, γ, β.",
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 import qkv.numpy as qn
 from qkv.exercises.checks import (
+    TWO_DECIMALS,
     WrongAnswer,
     as_array,
     as_function,
@@ -22,7 +23,6 @@ from qkv.exercises.checks import (
     reject_each,
 )
 
-TOLERANCE = 0.006  # answers worked by hand may be rounded to two places
 # The chapter's embeddings, one of each kind: other, fluffy, blue, verdant, noun.
 EMBEDDINGS = np.array(
     [[0, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 1, 0, 0, 0, 1], [1, *[0] * 5]]
@@ -160,9 +160,9 @@ def weights_by_hand(answer: object) -> str:
             "You scaled by √2.",
             "Here the scores are given, and there is no scale.",
         ),
-        tolerance=TOLERANCE,
+        tolerance=TWO_DECIMALS,
     )
-    reject(not is_close(weights, [0.25, 0.75], TOLERANCE), "Not these.", "e to the ln 3 is 3.")
+    reject(not is_close(weights, [0.25, 0.75], TWO_DECIMALS), "Not these.", "e to the ln 3 is 3.")
     return "right. A difference of ln 3 between scores is a factor of 3 between weights."
 
 

@@ -28,6 +28,7 @@ import numpy as np
 Exercise = Callable[[Any], str | None]
 AnyExercise = TypeVar("AnyExercise", bound=Exercise)
 
+TWO_DECIMALS = 6e-3  # how far off is what was worked out on paper, rounded or cut
 WRONG_CHOICE = "This choice is not right."
 MARKS = {"right": "✓", "wrong": "✗", "open": "○"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from qkv.exercises.checks import (
+    TWO_DECIMALS,
     WrongAnswer,
     as_function,
     as_letters,
@@ -16,8 +17,6 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
-
-TOLERANCE = 5e-3  # a loss worked out on paper has two decimals
 
 
 def _labels(ids: np.ndarray, prefix: int, pad_id: int) -> np.ndarray:
@@ -69,10 +68,10 @@ def loss_of_a_text(answer: object) -> str:
             "First −log p of each row, then the mean.",
         ),
         (-loss[6:].mean(), "A loss is not negative here.", "The logarithm of p < 1 is negative."),
-        tolerance=TOLERANCE,
+        tolerance=TWO_DECIMALS,
     )
     reject(
-        not is_close(number, 1.5 * np.log(2), TOLERANCE),
+        not is_close(number, 1.5 * np.log(2), TWO_DECIMALS),
         "Not this loss.",
         "Write down the rows that are asked, then −log p of each: a multiple of log 2.",
     )

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from qkv.exercises.checks import (
+    TWO_DECIMALS,
     WrongAnswer,
     as_array,
     as_function,
@@ -23,7 +24,6 @@ from qkv.exercises.checks import (
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Attend: TypeAlias = Callable[[Array], Array]
-TOLERANCE = 5e-3  # a weight worked out on paper has two decimals
 EACH_KEY = "A row has one weight for each key, the blocked ones included."
 FLOAT_TYPES = {np.float64: 1e-6, np.float32: 1e-3}  # the faintest leak that has to be found
 
@@ -157,10 +157,10 @@ def weights_by_hand(answer: object) -> str:
         ),
         ([2 / 11, 6 / 11, 3 / 11, 0], "That is row three.", "The second row sees one key fewer."),
         ([1, 0, 0, 0], "It does not see itself.", "Does the diagonal belong to the triangle?"),
-        tolerance=TOLERANCE,
+        tolerance=TWO_DECIMALS,
     )
     reject(
-        not is_close(row, [0.25, 0.75, 0, 0], TOLERANCE),
+        not is_close(row, [0.25, 0.75, 0, 0], TWO_DECIMALS),
         "Not these weights.",
         "Cross out what is blocked first; then divide what is left by its sum.",
     )
@@ -436,10 +436,10 @@ def added_twice(answer: object) -> str:
             "float64 keeps some sixteen digits. Is a score still seen beside 1e9?",
         ),
         (np.array([1, 3, 4, 8]) / 16, same, "Write down what is added to each of the four scores."),
-        tolerance=TOLERANCE,
+        tolerance=TWO_DECIMALS,
     )
     reject(
-        not is_close(row, np.array([1, 0, 4, 8]) / 13, TOLERANCE),
+        not is_close(row, np.array([1, 0, 4, 8]) / 13, TWO_DECIMALS),
         "Not these weights.",
         "Add the largest fill back to every score: what do the four read then?",
     )

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from qkv.exercises.checks import (
+    TWO_DECIMALS,
     as_array,
     as_function,
     as_letters,
@@ -21,7 +22,6 @@ from qkv.exercises.checks import (
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Encode: TypeAlias = Callable[[Array], Array]
-TOLERANCE = 6e-3  # numbers worked out on paper have two decimals
 
 
 def waves(places: int | Array, d_model: int, exponents: Array | None = None) -> Array:
@@ -160,10 +160,10 @@ def row_by_hand(answer: object) -> str:
         ),
         (waves(23, 4)[22], "That is position 22.", "Positions count from 0: here p is 23 itself."),
         (waves(25, 4)[24], "That is position 24.", "p is 23. Nothing is added to it."),
-        tolerance=TOLERANCE,
+        tolerance=TWO_DECIMALS,
     )
     reject(
-        not is_close(row, right, TOLERANCE),
+        not is_close(row, right, TWO_DECIMALS),
         "Not these numbers.",
         "Write down the two angles first. The divisors are 1 and 100.",
     )
@@ -320,10 +320,10 @@ def rotary_score(answer: object) -> str:
             "The angles are in degrees; math.cos takes radians.",
         ),
         ([0.5, -0.5], "The lengths are missing.", "A dot product is length · length · cosine."),
-        tolerance=TOLERANCE,
+        tolerance=TWO_DECIMALS,
     )
     reject(
-        not is_close(scores, [3.0, -3.0], TOLERANCE),
+        not is_close(scores, [3.0, -3.0], TWO_DECIMALS),
         "Not these numbers.",
         "Lengths 2 and 3. Write down the angle of each turned vector; the key begins at 90°.",
     )

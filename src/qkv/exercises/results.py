@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from qkv.exercises.checks import (
+    TWO_DECIMALS,
     as_array,
     as_function,
     as_number,
@@ -14,8 +15,6 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
-
-ROUNDED = 0.006
 
 
 def _as_signs(answer: object) -> str:
@@ -81,7 +80,7 @@ def off_and_equal(answer: object) -> str:
     off, equal = got.tolist()
     right = np.sqrt(2.0)
     reject(
-        is_close(got, [right, 5.0], ROUNDED),
+        is_close(got, [right, 5.0], TWO_DECIMALS),
         "The two are in the wrong order.",
         "First the head that is off, then equal weights.",
     )
@@ -92,28 +91,32 @@ def off_and_equal(answer: object) -> str:
         "These are the values without weights.",
         "Each value counts by its weight.",
     )
-    reject(abs(off - 5) > ROUNDED, "Not the first number.", "Where is the output if nothing comes?")
     reject(
-        abs(equal - np.sqrt(29)) < ROUNDED,
+        abs(off - 5) > TWO_DECIMALS,
+        "Not the first number.",
+        "Where is the output if nothing comes?",
+    )
+    reject(
+        abs(equal - np.sqrt(29)) < TWO_DECIMALS,
         "That is how long the new output is.",
         "How far is it from the old one? Subtract first.",
     )
     reject(
-        abs(equal - (np.sqrt(29) - 5)) < ROUNDED,
+        abs(equal - (np.sqrt(29) - 5)) < TWO_DECIMALS,
         "The two lengths were subtracted.",
         "Subtract the vectors, then take the length.",
     )
     reject(
-        abs(equal - 2) < ROUNDED,
+        abs(equal - 2) < TWO_DECIMALS,
         "The two changes were added.",
         "One entry falls, the other rises: take the length of the change.",
     )
     reject(
-        abs(equal - np.sqrt(234)) < ROUNDED,
+        abs(equal - np.sqrt(234)) < TWO_DECIMALS,
         "Equal weights, but they sum to 3.",
         "How large is each of three equal weights?",
     )
-    reject(abs(equal - right) > ROUNDED, "Not the second number.", "Write both outputs first.")
+    reject(abs(equal - right) > TWO_DECIMALS, "Not the second number.", "Write both outputs first.")
     return "right. The values are the same; only switching off takes them away."
 
 

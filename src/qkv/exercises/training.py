@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from qkv.exercises.checks import (
+    TWO_DECIMALS,
     WrongAnswer,
     as_array,
     as_function,
@@ -20,7 +21,6 @@ from qkv.exercises.checks import (
 )
 from qkv.numpy import cross_entropy, cross_entropy_backward
 
-TOLERANCE = 6e-3  # two decimals will do
 Array: TypeAlias = np.ndarray[Any, Any]
 PAD = 0
 
@@ -130,10 +130,10 @@ def two_models(answer: object) -> str:
             "No logarithm was taken.",
             "What does a token with p = 0.01 cost?",
         ),
-        tolerance=TOLERANCE,
+        tolerance=TWO_DECIMALS,
     )
     reject(
-        not is_close(got, right, TOLERANCE),
+        not is_close(got, right, TWO_DECIMALS),
         "Not these numbers.",
         "Four losses −ln p for each model, then their mean.",
     )
