@@ -298,7 +298,7 @@ def evidence(answer: object) -> str:
             "ABE",
             "You took sums and zeros for something odd.",
             "What does the forward not notice: a number added to all scores of a row, or to all of "
-            "x? And which weight has a row that may attend to nothing else?",
+            "x, or another query where one key alone is allowed?",
         ),
     )
     return "right: each of the three says that the loss depends on something it does not depend on."
