@@ -1,6 +1,7 @@
 """A run that is killed at any moment goes on, and ends with the same parameters bit for bit."""
 
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -9,6 +10,7 @@ import pytest
 
 from qkv.checkpoint import Checkpoint
 from qkv.commands import train
+from qkv.trainer import TrainingRun
 from tests.helpers.training import SHORT, SMALL, log, same, start, write_pairs
 
 # Runs commands one after the other, each in a process of its own that kills itself without a word
@@ -144,6 +146,27 @@ def test_a_run_that_is_complete_stays_as_it_is(tmp_path, whole, capsys):
     assert train.main([*RESUME, "--out", str(run)]) == 0
     assert {path.name: path.read_bytes() for path in run.iterdir()} == before
     assert "Going on from update 9 of 9." in capsys.readouterr().out
+
+
+def test_a_run_begun_by_steps_goes_on_by_epochs(tmp_path, whole, capsys):
+    """Nine steps are two epochs and a quarter; of files, a run has ten where nothing is said."""
+    out = tmp_path / "run"
+    shutil.copytree(whole[1], out)
+
+    def resume(epochs):
+        status = train.main([*RESUME, "--epochs", epochs, "--out", str(out)])
+        return status, TrainingRun(out, resume=True).stored().training
+
+    status, training = resume("2")
+    assert (status, training.steps, training.epochs) == (1, 9, 2.25)
+    few = (
+        "--steps 8, by --epochs 2.0, is not how this run began: it has --steps 9. Leave it out, gi"
+    )
+    assert few in capsys.readouterr().err
+    for epochs, steps in (("3", 12), ("10", 40)):
+        status, training = resume(epochs)
+        assert (status, training.steps, training.epochs) == (0, steps, float(epochs))
+        assert log(out)[-1]["step"] == steps
 
 
 def test_control_c_says_how_to_go_on(tmp_path, whole):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from qkv.trainer import DataConfig, ModelConfig, RuntimeConfig, TrainingConfig
-from qkv.trainer.fields import field_types
+from qkv.trainer.fields import ChangedFieldError, field_types
 
 CONFIGS = [DataConfig, ModelConfig, TrainingConfig, RuntimeConfig]
 
@@ -96,7 +96,7 @@ def test_defaults_are_resolved_into_a_new_configuration():
     assert resolved == replace(
         config, epochs=4.0, steps=2000, warmup=200, learning_rate=2e-3, validate_every=200
     )
-    assert resolved.resolved(7, 9.0) == resolved
+    assert resolved.resolved(500, 9.0) == resolved
     assert TrainingConfig(epochs=0.5).resolved(3, 4.0).steps == 2
     assert TrainingConfig(epochs=0.1).resolved(3, 4.0).steps == 1
     assert TrainingConfig(schedule="noam").resolved(3, 4.0).learning_rate == 1.0
@@ -105,6 +105,28 @@ def test_defaults_are_resolved_into_a_new_configuration():
     assert (long.warmup, long.validate_every) == (4000, 1000)
     short = TrainingConfig(steps=5, warmup=9, validate_every=7).resolved(3, 4.0)
     assert (short.warmup, short.validate_every) == (5, 7)
+
+
+def test_a_later_end_by_steps_or_by_epochs_whichever_the_first_was_by():
+    def extended(config, **own):
+        longer = config.resolved(500, 4.0).extended(**own).resolved(500, 4.0)
+        return longer.steps, longer.epochs
+
+    by_steps = TrainingConfig(steps=200)
+    assert extended(by_steps) == (200, 0.4)
+    assert extended(by_steps, epochs=2.0) == (1000, 2.0)
+    assert extended(by_steps, epochs=4.0) == (
+        2000,
+        4.0,
+    )  # of which a run has 4 where nothing is said
+    for config in (TrainingConfig(), TrainingConfig(epochs=4.0), TrainingConfig(2.0, 2000)):
+        assert extended(config) == (2000, 4.0)
+        assert extended(config, epochs=4.0) == (2000, 4.0)
+        assert extended(config, steps=2500) == (2500, 5.0)
+        assert extended(config, steps=2500, epochs=9.0) == (2500, 5.0)
+    assert extended(TrainingConfig(epochs=0.01), steps=6) == (6, 0.012)
+    with pytest.raises(ChangedFieldError, match="`steps` = 199 is not how this run began: it has"):
+        extended(by_steps, steps=199)
 
 
 def test_one_table_needs_one_vocabulary():

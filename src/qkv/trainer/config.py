@@ -182,30 +182,33 @@ class TrainingConfig:
         check_fields(self)
 
     def extended(self, epochs: float | None = None, steps: int | None = None) -> TrainingConfig:
-        """The same with a later end: more steps, or more epochs; None, or what it has, leaves it.
+        """The same with a later end: more steps, or more epochs; None leaves it.
+
+        Whether an end by epochs is a later one shows when it is resolved into steps.
 
         Raises:
-            ChangedFieldError: the end would come sooner.
+            ChangedFieldError: it would have fewer steps.
         """
-        for name, value in (("steps", steps), ("epochs", epochs)):
-            stored = getattr(self, name)
-            if value is not None and stored is not None and value < stored:
-                raise ChangedFieldError(name, value, stored)
-        if steps is not None and steps != self.steps:
+        if steps is not None:
+            if self.steps is not None and steps < self.steps:
+                raise ChangedFieldError("steps", steps, self.steps)
             return replace(self, steps=steps)
-        if epochs is not None and epochs != self.epochs:
-            return replace(self, epochs=epochs, steps=None)
-        return self
+        return self if epochs is None else replace(self, epochs=epochs, steps=None)
 
     def resolved(self, steps_per_epoch: int, epochs: float) -> TrainingConfig:
         """With everything filled in that follows from the rest and from how much data there is.
+
+        Where steps are given, they set the end, and `epochs` says how many these are.
 
         Args:
             steps_per_epoch: optimizer steps until each pair has been seen.
             epochs: for a config that does not say how many.
         """
         epochs = self.epochs or epochs
-        steps = self.steps or max(1, round(epochs * steps_per_epoch))
+        by_epochs = max(1, round(epochs * steps_per_epoch))
+        steps = self.steps or by_epochs
+        if steps != by_epochs:
+            epochs = steps / steps_per_epoch
         warmup = self.warmup or min(4000, max(1, steps // 10))
         highest = 2e-3 if self.schedule == "linear" else 1.0
         return replace(

@@ -27,7 +27,7 @@ TOGETHER = re.compile(r"(Data|Model)Config: ")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train; the exit status: 1 after an error, 130 after Ctrl-C."""
-    run = None
+    run, given = None, {}
     try:
         options, given = read(arguments)
         run = TrainingRun(os.path.abspath(options.out), options.resume)
@@ -43,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except ChangedFieldError as error:
         given_flags, stored_flags = flags(error.name, error.given), flags(error.name, error.stored)
+        if error.name == "steps" and "steps" not in given and "epochs" in given:
+            given_flags += f", by {flags('epochs', given['epochs'])},"
         say(
             f"qkv train: {given_flags} is not how this run began: it has {stored_flags}. "
             f"{by_flags(error.hint)}"
