@@ -29,6 +29,7 @@ def test_a_run_leaves_checkpoints_and_a_log(tmp_path, files, capsys):
     assert said.err == ""
     assert "61 pairs to learn from, 3 to validate with" in said.out
     assert "step 9 of 9, epoch 2: loss" in said.out
+    assert "The training loss is taken with label smoothing 0.1 and dropout 0.1, the v" in said.out
     rows = log(out)
     assert [row["step"] for row in rows] == [3, 6, 9]
     assert all(row["loss"] > 0 and row["cpu_seconds"] > 0 for row in rows)
@@ -49,6 +50,21 @@ def test_a_run_leaves_checkpoints_and_a_log(tmp_path, files, capsys):
     assert parts == {"run.json", "log.jsonl", "last.json", "best.json", "average.json", "source",
                      "target", "parameters", "optimizer"}  # fmt: skip
     assert len(list(out.glob("parameters-*"))) <= 3
+
+
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        ("--dropout 0.2", "with label smoothing 0.1 and dropout 0.2, the validation loss without."),
+        ("--dropout 0", "with label smoothing 0.1, the validation loss without."),
+        ("--dropout 0 --label-smoothing 0", None),
+    ],
+)
+def test_what_is_in_the_training_loss_alone_is_said(tmp_path, files, capsys, own, words):
+    assert run(*files, *SHORT, *own.split(), "--out", tmp_path / "run") == 0
+    said = capsys.readouterr().out
+    assert said.count("The training loss is taken") == (words is not None)
+    assert words is None or f"The training loss is taken {words}\n" in said
 
 
 def test_a_small_language_is_learnt_and_translated(tmp_path, files, capsys):

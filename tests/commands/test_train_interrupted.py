@@ -1,6 +1,7 @@
 """A run that is killed at any moment goes on, and ends with the same parameters bit for bit."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 
 from qkv.checkpoint import Checkpoint
 from qkv.commands import train
+from qkv.numpy import linear_schedule
 from qkv.trainer import TrainingRun
 from tests.helpers.training import SHORT, SMALL, log, same, start, write_pairs
 
@@ -146,6 +148,28 @@ def test_a_run_that_is_complete_stays_as_it_is(tmp_path, whole, capsys):
     assert train.main([*RESUME, "--out", str(run)]) == 0
     assert {path.name: path.read_bytes() for path in run.iterdir()} == before
     assert "Going on from update 9 of 9." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("schedule", ["linear", "noam"])
+def test_a_run_at_its_end_goes_on_for_longer_and_says_how(tmp_path, capsys, schedule):
+    own = [*OWN, *write_pairs(tmp_path / "text"), "--schedule", schedule, "--warmup", "2"]
+    out = tmp_path / "run"
+    assert train.main([*own, "--out", str(out)]) == 0
+    capsys.readouterr()
+    assert train.main([*RESUME, "--steps", "18", "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"Going on from \w+ 9 of 18\.\nThe run had 9 \w+, and has 18 now\.", said)
+    assert ("The learning rate goes on as it would have." in said) == (schedule == "noam")
+    if schedule == "linear":
+        rates = linear_schedule(9, 9, 2, 2e-3), linear_schedule(10, 18, 2, 2e-3)
+        assert re.search(rf"The learning rate, {rates[0]:.2g} at the last \w+, goes on at ", said)
+        assert f"goes on at {rates[1]:.2g}, as in a run of 18, and falls to 0 at the end." in said
+    assert [row["step"] for row in log(out)] == [3, 6, 9, 12, 15, 18]
+    assert train.main([*RESUME, "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "It is at its end. To train on, give more --epochs or --steps." in said
+    assert "The learning rate" not in said
+    assert len(log(out)) == 6
 
 
 def test_a_run_begun_by_steps_goes_on_by_epochs(tmp_path, whole, capsys):
