@@ -121,8 +121,10 @@ def test_options_that_do_not_fit(tmp_path, files, refused, arguments, words):
     ("arguments", "words"),
     [
         ("--dropout 1", "1 is no number of at least 0 and below 1"),
-        ("--epochs 0", "0 is no number above 0"),
-        ("--steps 0", "0 is no whole number of at least 1"),
+        ("--epochs 0", "0 is no number above 0 and below 1,000,000,000"),
+        ("--epochs 1e308", "1e308 is no number above 0 and below 1,000,000,000"),
+        ("--resume --epochs 1e308", "1e308 is no number above 0 and below 1,000,000,000"),
+        ("--steps 0", "0 is no whole number of at least 1 and below 1,000,000,000"),
         ("--learning-rate nan", "nan is no number"),
         (f"--seed {2**70}", "at least 0 and below 18,446,744,073,709,551,616"),
         ("--vocab-size 99999999999999999999", "and below 2,147,483,648"),

@@ -298,8 +298,13 @@ MISUSED = [
     (["--method", "beam", "--length-penalty", "inf"], "inf is no number from"),
     (["--method", "beam", "--length-penalty", "1e308"], "1e308 is no number from -20 to 20"),
     (["--method", "beam", "--length-penalty=-21"], "-21 is no number from -20 to 20"),
-    (["--method", "beam", "--beam-size", "9" * 20], "--beam-size must be at most --max-tokens, wh"),
-    (["--method", "beam", "--beam-size", "9", "--max-tokens", "8"], "which is 8: a batch holds no"),
+    (["--method", "beam", "--beam-size", "9" * 9], "--beam-size must be at most 4,096 here: a b"),
+    (
+        ["--method", "beam", "--beam-size", "9", "--max-tokens", "8"],
+        "at most 8 here: a batch holds",
+    ),
+    (["--method", "beam", "--beam-size", "9" * 20], "from 1 on, below 2,147,483,648"),
+    (["--max-tokens", "9" * 20], "argument --max-tokens: 99999999999999999999 is no count: give a"),
     (["--speed"], "unrecognized arguments: --speed"),
 ]
 

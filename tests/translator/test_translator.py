@@ -306,6 +306,9 @@ BAD = [
     (lambda: translator().translate(["a"], max_new_tokens=31), "at most 30, the translator's, got"),
     (lambda: translator().translate(["a"], seed=-1), "seed must be a whole number of at least 0"),
     (lambda: translator().translate(["a"], "beam", beam_size=0), "beam_size must be a whole"),
+    (lambda: translator().translate(["a"], "beam", beam_size=10**20, max_tokens=2**31 - 1),
+     r"beam_size must be below 2\^31 = 2147483648, got 100000000000000000000"),
+    (lambda: translator().translate(["a"], max_tokens=2**31), r"max_tokens must be below 2\^31 ="),
     (lambda: translator().translate(["a"], "sample", top_p=2), "top_p must be a number in"),
     (lambda: translator().attention("a").stack("self"), "kind must be one of 'cross', 'encoder'"),
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any
 
 from qkv.commands.argument_types import ArgumentParser, number
 from qkv.text.lines import MAX_TEXT
+from qkv.translator.generation import MOST
 
 __all__ = ["SHIPPED", "parse", "search_options"]
 
@@ -36,8 +37,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
             parser.error(f"--{given[0].replace('_', '-')} goes with --method {method}")
     if options.beam_size and options.beam_size > options.max_tokens:
         parser.error(
-            f"--beam-size must be at most --max-tokens, which is {options.max_tokens:,}: a batch "
-            "holds no more"
+            f"--beam-size must be at most {options.max_tokens:,} here: a batch holds no more tokens"
         )
     if options.room is None:
         options.room = "torch" if options.device or find_spec("torch") else "numpy"
@@ -59,7 +59,9 @@ def _parser() -> argparse.ArgumentParser:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    count = number(int, lambda n: n >= 1, "no count: give a whole number from 1 on")
+    count = number(
+        int, lambda n: 1 <= n < MOST, f"no count: give a whole number from 1 on, below {MOST:,}"
+    )
     whole = number(int, lambda n: n >= 0, "no seed: give a whole number from 0 on")
     penalty = number(float, lambda x: -20 <= x <= 20, "no number from -20 to 20")
     above = number(float, lambda x: x > 0, "no temperature: give a number above 0")

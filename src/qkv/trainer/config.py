@@ -24,6 +24,7 @@ from qkv.trainer.fields import (
 __all__ = ["PATHS", "DataConfig", "ModelConfig", "RuntimeConfig", "TrainingConfig"]
 
 PATHS = ("source", "target", "tsv", "valid_source", "valid_target")
+MOST_STEPS = 10**9  # years; and no float overflows on the way to them
 
 
 @dataclass(frozen=True)
@@ -162,8 +163,8 @@ class TrainingConfig:
         ValueError: a field does not fit.
     """
 
-    epochs: Positive | None = None
-    steps: Count | None = None
+    epochs: Annotated[float, Interval(float, 0, MOST_STEPS, above=True)] | None = None
+    steps: Annotated[int, Interval(int, 1, MOST_STEPS)] | None = None
     max_tokens: Count = 1024
     gradient_accumulation: Count = 1
     label_smoothing: Share = 0.1

@@ -47,11 +47,9 @@ class Interval:
 
     def __str__(self) -> str:
         name = "whole number" if self.kind is int else "number"
-        if self.above:
-            return f"{name} above {self.least:g}"
-        below = f"{self.below:,}" if self.kind is int else f"{self.below:g}"
-        end = f" and below {below}" if self.below < math.inf else ""
-        return f"{name} of at least {self.least:g}{end}"
+        least = f"{'above' if self.above else 'of at least'} {self.least:g}"
+        end = f" and below {self.below:,}" if self.below < math.inf else ""
+        return f"{name} {least}{end}"
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qkv.shapes import check_choice, check_count
+from qkv.shapes import check_below, check_choice, check_count
 from qkv.text import EOS, PAD, SOS, bucket_by_length
 from qkv.translator.rooms import Room
 
-__all__ = ["Ids", "generate"]
+__all__ = ["MOST", "Ids", "generate"]
 
 METHODS = ("greedy", "beam", "sample")
 DEFAULT_BEAM_SIZE = 4
+MOST = 2**31  # tokens of a batch, or beams: more overflow the integers that count them
 Ids = NDArray[np.int64]
 
 
@@ -49,6 +50,7 @@ def generate(
     call = "translate"
     check_choice(call, "method", method, METHODS)
     check_count(call, max_tokens=max_tokens)
+    check_below(call, "max_tokens", max_tokens, "2^31", MOST)
     check_count(call, 0, offset=offset, seed=0 if seed is None else seed)
     length = limit if max_new_tokens is None else max_new_tokens
     check_count(call, max_new_tokens=length)
@@ -59,6 +61,7 @@ def generate(
     entropy = secrets.randbits(64) if seed is None else seed
     beam_size = options.setdefault("beam_size", DEFAULT_BEAM_SIZE) if method == "beam" else 1
     check_count(call, beam_size=beam_size)
+    check_below(call, "beam_size", beam_size, "2^31", MOST)
     for indices in _bucket(sources, max_tokens // beam_size):
         if method == "sample":
             rngs = [np.random.default_rng([entropy, offset + n]) for n in indices]

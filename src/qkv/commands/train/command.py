@@ -27,7 +27,8 @@ TOGETHER = re.compile(r"(Data|Model)Config: ")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train; the exit status: 1 after an error, 130 after Ctrl-C."""
-    run, given = None, {}
+    run = None
+    given: dict[str, Any] = {}
     try:
         options, given = read(arguments)
         run = TrainingRun(os.path.abspath(options.out), options.resume)
