@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import qkv.numpy as qn
 import qkv.torch as qt
-from qkv import files
+from qkv import checkpoint, files
 from qkv.bridge import copy_parameters, state_dict
 from qkv.checkpoint import Checkpoint
 from qkv.config import TransformerConfig
@@ -364,6 +364,31 @@ class Trap:
 
     def __reduce__(self):
         return os.mkdir, (str(self.path),)
+
+
+def test_a_folder_with_the_name_of_a_checkpoint_stands_in_no_ones_way(tmp_path):
+    (tmp_path / "notes.json").mkdir()
+    make(0).save(tmp_path / "last.json")
+    make(1).save(tmp_path / "last.json")
+    assert len(parts(tmp_path, "parameters")) == 1
+    same(Checkpoint.load(tmp_path), make(1))
+
+
+def test_what_a_checkpoint_that_cannot_be_read_names_is_not_swept(tmp_path, monkeypatch):
+    make(0).save(tmp_path / "best.json")
+    read = checkpoint.read_regular_file
+
+    def refuse(path):
+        if path.name == "best.json":
+            raise PermissionError(13, "Permission denied", str(path))
+        return read(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "read_regular_file", refuse)
+        with pytest.raises(PermissionError):
+            make(1).save(tmp_path / "last.json")
+    for n, name in enumerate(("best", "last")):
+        same(Checkpoint.load(tmp_path / f"{name}.json"), make(n))
 
 
 def test_nothing_is_unpickled(tmp_path):

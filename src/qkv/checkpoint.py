@@ -160,12 +160,19 @@ class Checkpoint:
         )
 
 
-def checkpoint_files(folder: Path) -> set[str]:
-    """Names of the manifests in a folder, of any format, and of the parts that they name."""
+def checkpoint_files(folder: Path, *, skip_unreadable: bool = False) -> set[str]:
+    """Names of the manifests in a folder, of any format, and of the parts that they name.
+
+    Args:
+        skip_unreadable: pass over a file that cannot be read, whatever it may name.
+    Raises:
+        OSError: one cannot be read, and is not to be passed over.
+    """
     names: set[str] = set()
+    unreadable = OSError if skip_unreadable else FileNotFoundError
     for path in folder.glob("*.json"):
-        if not PART_NAME.fullmatch(path.name):
-            with suppress(ValueError, RecursionError, FileNotFoundError):  # it is of another kind
+        if not PART_NAME.fullmatch(path.name) and not path.is_dir():
+            with suppress(ValueError, RecursionError, unreadable):  # it is of another kind
                 content = json.loads(read_regular_file(path))
                 files = content.get("files") if isinstance(content, dict) else None
                 if isinstance(files, dict):  # what a later version names, too
@@ -175,7 +182,11 @@ def checkpoint_files(folder: Path) -> set[str]:
 
 
 def remove_unreferenced(folder: Path) -> None:
-    """Delete parts that no manifest of the folder names, and files that a killed process left."""
+    """Delete parts that no manifest of the folder names, and files that a killed process left.
+
+    Raises:
+        OSError: a manifest cannot be read, and nobody knows what it names; or a file stays.
+    """
     referenced = checkpoint_files(folder)
     for path in folder.iterdir():
         unreferenced = PART_NAME.fullmatch(path.name) and path.name not in referenced

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import qkv.numpy as qn
+from qkv import checkpoint as checkpoints
 from qkv.commands import translate
 from qkv.commands.translate import main
 from qkv.commands.translate_remarks import greeting
@@ -560,6 +561,31 @@ def test_what_is_read_is_not_written_over(saved, text, tmp_path, run):
     assert run(text, "--out", os.devnull, "--attention", os.devnull, model=model)[0] == 0
     for _ in range(2):  # a file of one's own beside the model
         assert run(text, "--out", model / "mine.json", model=model) == (0, "", "")
+
+
+def test_what_else_lies_beside_a_checkpoint_is_no_hindrance(
+    saved, text, tmp_path, run, monkeypatch
+):
+    """A folder or a file that cannot be read, by a name of ours; a name that no file can have."""
+    model = tmp_path / "model"
+    shutil.copytree(saved, model)
+    (model / "notes.json").mkdir()
+    (model / "locked.json").write_text("{}")
+    (model / "odd.json").write_text(json.dumps({"files": {"source": "a\0b"}}))
+    read = checkpoints.read_regular_file
+
+    def refuse(path):
+        if path.name == "locked.json":
+            raise PermissionError(13, "Permission denied", str(path))
+        return read(path)
+
+    monkeypatch.setattr(checkpoints, "read_regular_file", refuse)
+    out = tmp_path / "out"
+    out.write_text("old")
+    assert run(text, "--out", out, model=model) == (0, "", "")
+    assert out.read_text("utf-8") == lines(TARGETS)
+    status, _, err = run(text, "--out", model / "best.json", model=model)
+    assert (status, "would write over what is read" in err) == (1, True)
 
 
 def test_the_text_of_standard_input_is_not_written_over(saved, text):

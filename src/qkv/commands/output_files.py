@@ -50,11 +50,13 @@ def _files_of(checkpoint: str | None) -> list[str]:
         return []
     path = Path(checkpoint)
     folder = path if path.is_dir() else path.parent
-    return [str(folder / name) for name in (*RUN_FILES, *checkpoint_files(folder))]
+    return [
+        str(folder / name) for name in (*RUN_FILES, *checkpoint_files(folder, skip_unreadable=True))
+    ]
 
 
 def _same_file(path: Path, other: str | int) -> bool:
     try:
         return os.path.samestat(path.stat(), os.stat(other))
-    except OSError:  # one of them is not there yet, or is closed
+    except (OSError, ValueError):  # one is not there yet, or is closed; or no file has such a name
         return False
