@@ -126,7 +126,7 @@ def test_each_line_is_answered_at_once(saved):
 
 
 def test_a_terminal_is_asked_and_a_bad_line_does_not_end_it(saved):
-    """A prompt, an answer, a word about a line that is too long, the next answer, Ctrl-D."""
+    """A prompt, an answer, a word about a line that is too long, the next by its number, Ctrl-D."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [*COMMAND, str(saved), "--room", "numpy"], stdin=theirs, stdout=theirs, stderr=theirs
@@ -146,6 +146,9 @@ def test_a_terminal_is_asked_and_a_bad_line_does_not_end_it(saved):
     until(f"{TARGETS[1]}\r\n> ")
     os.write(ours, b"cat " * 50 + b"\n")
     until("line 2 of standard input has ")
+    until("> ")
+    os.write(ours, "고양이가 잤다\n".encode())
+    until("line 3 (2 of 2 words): ")
     until("> ")
     os.write(ours, f"{SOURCES[2]}\n".encode())
     until(f"{TARGETS[2]}\r\n> ")

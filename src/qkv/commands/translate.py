@@ -119,8 +119,10 @@ def translate(
     """
     lines: list[str] = []
     blocks: Iterable[list[str]]
+    max_new_tokens = options.max_new_tokens or translator.max_len
+    remarks = Remarks(translator, options.checkpoint == SHIPPED, max_new_tokens)
     if options.file == "-":
-        blocks = stdin_blocks(translator, options)
+        blocks = stdin_blocks(translator, options, remarks)
     else:
         lines += read_lines(options.file, options.max_text)
         if references is not None:
@@ -133,8 +135,6 @@ def translate(
     translations: list[str] = []
     number, is_kept = 0, options.out is not None or references is not None
     blocks, copies = tee(blocks)
-    max_new_tokens = options.max_new_tokens or translator.max_len
-    remarks = Remarks(translator, options.checkpoint == SHIPPED, max_new_tokens)
     with progress_bar(len(lines)) as advance:
         own = {"progress": advance, "unfinished": remarks.add_cut, **search_options(options)}
         for block, translated in zip(copies, translator.stream(blocks, **own), strict=False):
@@ -153,7 +153,9 @@ def translate(
     return drawn, translations
 
 
-def stdin_blocks(translator: Translator, options: argparse.Namespace) -> Iterator[list[str]]:
+def stdin_blocks(
+    translator: Translator, options: argparse.Namespace, remarks: Remarks
+) -> Iterator[list[str]]:
     """The lines of standard input as they come; on a terminal, a bad one is told and skipped."""
     asks = is_terminal()
     if asks:
@@ -176,6 +178,7 @@ def stdin_blocks(translator: Translator, options: argparse.Namespace) -> Iterato
         if problem is not None and not asks:
             raise problem
         if problem is not None:
+            remarks.refused.append(number - 1 - len(remarks.refused))
             report(str(problem))
         prompt(asks)
     if asks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
@@ -89,31 +90,37 @@ class Remarks:
     def __init__(self, translator: Translator, is_shipped: bool, max_new_tokens: int) -> None:
         self.source, self.is_shipped = translator.source, is_shipped
         self.max_new_tokens = max_new_tokens
-        self.number = 0  # of the latest line
+        self.translated = 0  # lines
+        self.refused: list[int] = []  # how many were translated before each line that was not
         self.read: dict[int, str] = {}  # number of a line, and what was read in place of its words
         self.strange: dict[int, str] = {}  # number of a line, and how much of it is unknown
         self.cut: list[int] = []
 
     def add_cut(self, index: int) -> None:
         """Note that the translation of this line, counted from 0, has no end."""
-        self.cut.append(index + 1)
+        self.cut.append(self._number(index))
 
     def add(self, lines: Sequence[str]) -> None:
         """Note which of the next lines the model cannot be trusted with."""
         for line in lines:
-            self.number += 1
+            number = self._number(self.translated)
+            self.translated += 1
             words = line.split()
             if isinstance(self.source, LenientTokenizer):
                 pairs = self.source.read_instead(line)
                 if pairs:
                     read = ", ".join(f"{token!r} for {word!r}" for word, token in pairs)
-                    self.read[self.number] = f" ({read})"
+                    self.read[number] = f" ({read})"
             if self.is_shipped:
                 ids = self.source.encode(line)
                 if len(ids) and tuple(self.source.tokens[n] for n in ids) not in _known_sentences():
-                    self.strange[self.number] = ""
+                    self.strange[number] = ""
             elif words and 2 * (unknown := len(self.source.unknown_words(line))) >= len(words):
-                self.strange[self.number] = f" ({unknown} of {counted(len(words), 'word')})"
+                self.strange[number] = f" ({unknown} of {counted(len(words), 'word')})"
+
+    def _number(self, index: int) -> int:
+        """The number of a line among all, by its index among those that are translated."""
+        return 1 + index + bisect_right(self.refused, index)
 
     def take(self) -> Iterator[str]:
         """The sentences to say about what was noted since the last time."""
