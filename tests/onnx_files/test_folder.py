@@ -146,15 +146,21 @@ def test_the_loop_in_the_readme_says_that_a_text_is_too_long(shipped):
     assert run.stderr.splitlines() == [sentence]
 
 
-@pytest.mark.parametrize("kind", ["words", "bpe", "characters"])
+@pytest.mark.parametrize("kind", ["words", "bpe", "bpe without merges", "characters"])
 def test_the_loop_in_the_readme_knows_each_kind_of_vocabulary(kind, tmp_path):
-    translator = Translator.from_checkpoint(checkpoint(kind))
+    stored = checkpoint(kind.removesuffix(" without merges"))
+    if kind.endswith("without merges"):
+        stored = replace(stored, source=Tokenizer(stored.source.tokens, ()))
+    translator = Translator.from_checkpoint(stored)
     export_onnx(translator, tmp_path / "onnx")
     texts = [*SOURCES, "The mouse read rice."]  # and a word that it does not know
     texts = [text for text in texts if translator.count_tokens(text) <= MAX_LEN]
     assert len(texts) > 4
     assert run_readme(tmp_path / "onnx", texts) == translator.translate(texts)
-    assert f"MAX_LEN = 1, 2, 3, {MAX_LEN}\n" in (tmp_path / "onnx" / "README.md").read_text("utf-8")
+    said = (tmp_path / "onnx" / "README.md").read_text("utf-8")
+    assert f"MAX_LEN = 1, 2, 3, {MAX_LEN}\n" in said
+    needed = ["numpy", "onnxruntime"] + ["tokenizers"] * kind.startswith("bpe")
+    assert f"It needs `pip install {' '.join(needed)}`, and runs in this folder:" in said
 
 
 def example(translator, folder):

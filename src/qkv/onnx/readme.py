@@ -56,7 +56,7 @@ def readme(
         versions=", ".join(f"{name} {version}" for name, version in versions.items()),
         values="\n".join(_rows(models)),
         text=repr(_example(translator)),
-        packages="numpy onnxruntime tokenizers" if source.merges else "numpy onnxruntime",
+        packages="numpy onnxruntime tokenizers" if _kind(source) == BPE else "numpy onnxruntime",
         max_len=translator.max_len,
         encode=ENCODE[_kind(source)],
         decode=DECODE[_kind(target)],
