@@ -356,13 +356,14 @@ def test_a_checkpoint_that_is_missing_cut_short_or_of_another_vocabulary(tmp_pat
 
 @pytest.mark.parametrize("room", ["numpy", "torch"])
 def test_how_much_of_a_line_was_unknown_is_said(run, text, room):
-    """Another script; of one strange word among others, nothing."""
+    """Another script, digits, and one strange word among others."""
     text.write_text(lines([SOURCES[0], "고양이가 잤다 .", "", "The 77 99", "The 77 cat slept ."]))
+    assert not Translator.from_checkpoint(checkpoint()).source.unknown_words(SOURCES[0])
     status, _, err = run(text, room=room)
     assert status == 0
     words = "words unknown to the model, or known by their letters alone"
     assert err.splitlines()[0] == (
-        f"qkv translate: lines 2 (2 of 3 words), 4 (2 of 3 words): {words}: "
+        f"qkv translate: lines 2 (2 of 3 words), 4 (2 of 3 words), 5 (1 of 5 words): {words}: "
         "the translation may be wrong"
     )
 

@@ -115,7 +115,7 @@ class Remarks:
                 ids = self.source.encode(line)
                 if len(ids) and tuple(self.source.tokens[n] for n in ids) not in _known_sentences():
                     self.strange[number] = ""
-            elif words and 2 * (unknown := len(self.source.unknown_words(line))) >= len(words):
+            elif unknown := len(self.source.unknown_words(line)):
                 self.strange[number] = f" ({unknown} of {counted(len(words), 'word')})"
 
     def _number(self, index: int) -> int:
