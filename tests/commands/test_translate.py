@@ -14,6 +14,7 @@ import sys
 from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
+from random import Random
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,7 +25,7 @@ from qkv import checkpoint as checkpoints
 from qkv.commands import translate
 from qkv.commands.translate import main
 from qkv.commands.translate_remarks import greeting
-from qkv.corpus import sentences
+from qkv.corpus import sentences, split_by_combination
 from qkv.text import train_bpe, train_word_level
 from qkv.text.tokenizer import MANY_MERGES
 from qkv.translator import KINDS, Translator, attention_page
@@ -374,13 +375,26 @@ def test_which_words_a_tokenizer_does_not_know():
         assert tokenizer.unknown_words("The 고양이 cat") == ["고양이"]
         assert tokenizer.unknown_words("") == []
         assert [tokenizer.unknown_words(source) for source in SOURCES] == [[]] * len(SOURCES)
-    pairs = sentences()[::5]
-    large = train_bpe(
-        [" ".join(words) for pair in pairs for words in (pair.source, pair.target)], 1500
-    )
+
+
+def test_which_words_many_pieces_of_words_do_not_know():
+    """Rows of letters and pairs of them; of the sentences that are held back, no word."""
+    learnt, held = split_by_combination(sentences(), 0.1, Random(0))
+    texts = [" ".join(words) for pair in learnt for words in (pair.source, pair.target)]
+    large = train_bpe(texts, 4000)
     assert len(large.merges) >= MANY_MERGES
-    assert large.unknown_words("The wtkzh cat 1984 kbpmq") == ["wtkzh", "1984", "kbpmq"]
-    assert not any(large.unknown_words(" ".join(pair.source)) for pair in pairs)
+    for text, unknown in (
+        ("The wtkzh cat 1984 kbpmq", "wtkzh 1984 kbpmq"),
+        ("the blorgs snarfled quickly", "blorgs snarfled quickly"),
+        ("Ich habe eine Katze gesehen", "habe eine Katze gesehen"),
+        ("The qwerty sat on the elephant", "qwerty elephant"),
+    ):
+        assert large.unknown_words(text) == unknown.split()
+    few = train_bpe(texts, len(large) - len(large.merges) + MANY_MERGES)
+    assert len(few.merges) == MANY_MERGES
+    sources = {" ".join(pair.source) for pair in held}
+    for tokenizer in (large, few):
+        assert not any(tokenizer.unknown_words(word) for word in set(" ".join(sources).split()))
 
 
 def test_the_torch_room_is_taken_where_there_is_torch(saved, text, capfd, monkeypatch):
