@@ -22,9 +22,12 @@ import pytest
 
 import qkv.numpy as qn
 from qkv import checkpoint as checkpoints
+from qkv.bridge import state_dict
+from qkv.checkpoint import Checkpoint
 from qkv.commands import translate
 from qkv.commands.translate import main
 from qkv.commands.translate_remarks import greeting
+from qkv.config import TransformerConfig
 from qkv.corpus import sentences, split_by_combination
 from qkv.text import train_bpe, train_word_level
 from qkv.text.tokenizer import MANY_MERGES
@@ -367,6 +370,32 @@ def test_how_much_of_a_line_was_unknown_is_said(run, text, room):
         f"qkv translate: lines 2 (2 of 3 words), 4 (2 of 3 words), 5 (1 of 5 words): {words}: "
         "the translation may be wrong"
     )
+
+
+def shared(**metadata):
+    """A checkpoint, of a model that has learnt nothing, with one vocabulary for both languages."""
+    words = train_word_level([*SOURCES, *TARGETS])
+    config = TransformerConfig(len(words), d_model=4, n_heads=2, d_ff=3, n_layers=1, pad_id=0)
+    model = qn.Transformer(config, rng=np.random.default_rng(0))
+    return Checkpoint(config, state_dict(model), words, words, metadata)
+
+
+def test_the_words_of_the_other_language_are_unknown_in_a_source(run, text, tmp_path):
+    """Where both have one vocabulary, and the checkpoint names the scripts of the sources."""
+    text.write_text(lines([SOURCES[1], "고양이가 매트 위에", "The 고양이가 slept.", "잤다. 1984"]))
+    own = ["--max-new-tokens", "1"]
+    for metadata, named in (
+        ({"scripts": ["LATIN"]}, "2 (3 of 3 words), 3 (1 of 3 words), 4 (2 of 2 words)"),
+        ({"scripts": ["HANGUL", "LATIN"]}, "4 (1 of 2 words)"),
+        ({}, "4 (1 of 2 words)"),  # of an older version
+        ({"scripts": 3}, "4 (1 of 2 words)"),
+        ({"scripts": [["LATIN"]]}, "4 (1 of 2 words)"),
+    ):
+        shared(**metadata).save(tmp_path / "best.json")
+        status, _, err = run(text, *own, model=tmp_path)
+        assert status == 0
+        said = re.findall(r"lines? (.*): words unknown to the model, or known by their", err)
+        assert said == [named]
 
 
 def test_which_words_a_tokenizer_does_not_know():

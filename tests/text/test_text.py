@@ -24,6 +24,7 @@ from qkv.text import (
     train_word_level,
 )
 from qkv.text.normalization import unicode_normalize
+from qkv.text.scripts import is_foreign, usual_scripts
 from tests.helpers.processes import run_python
 
 LINES = [
@@ -368,3 +369,15 @@ def test_no_long_run_of_marks_is_left_to_be_sorted_by_insertion(monkeypatch):
     for text in ("a" + "\u0301\u0316" * 2000, "\u0344\u0316" * 2000):
         assert normalize(text) == true("NFC", text)
         assert unicode_normalize("NFKC", text) == true("NFKC", text)
+
+
+def test_the_usual_scripts_of_texts_and_words_in_others():
+    assert usual_scripts(["Größe, 3 + 4", "naïve"]) == ("LATIN",)
+    assert usual_scripts(["猫は魚を食べる", "ネコ"]) == ("CJK", "HIRAGANA", "KATAKANA")
+    assert usual_scripts(["a" * 99, "я"]) == ("CYRILLIC", "LATIN")
+    assert usual_scripts(["a" * 100, "я"]) == ("LATIN",)  # less than one in a hundred
+    assert usual_scripts(["1, 2"]) == usual_scripts([]) == ()
+    for word, foreign in (("кот", True), ("고양이", True), ("größe", False), ("x고", False),
+                          ("1984", False), ("...", False), ("고.", True)):  # fmt: skip
+        assert is_foreign(word, ("LATIN",)) == foreign, word
+    assert is_foreign("a", ())

@@ -265,6 +265,8 @@ def test_a_checkpoint_translates(data):
     assert checkpoint.metadata["step"] == 2
     assert checkpoint.metadata["example"] in {source for source, _ in data.validation_texts}
     assert Translator.from_checkpoint(checkpoint).example == checkpoint.metadata["example"]
+    assert Translator.from_checkpoint(checkpoint).scripts == ["LATIN"]
+    assert Translator.from_checkpoint(checkpoint).unknown_words("the кот sees") == ["кот"]
     assert Translator.from_checkpoint(checkpoint).translate(PAIRS[0][0]) is not None
 
 

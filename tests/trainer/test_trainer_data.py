@@ -69,6 +69,13 @@ def test_the_example_is_short_and_of_known_tokens(sources, found):
     assert TranslationData.from_pairs(training, pairs, DataConfig(words=True)).example == found
 
 
+def test_the_scripts_are_those_of_the_sources_alone():
+    pairs = [("the cat", "고양이"), ("die Größe 1984", "크기")]
+    assert TranslationData.from_pairs(pairs, pairs, DataConfig(words=True)).scripts == ("LATIN",)
+    back = [(target, source) for source, target in pairs]
+    assert TranslationData.from_pairs(back, back, DataConfig(words=True)).scripts == ("HANGUL",)
+
+
 def test_a_model_config_fits_the_data_and_is_small_where_nothing_is_said():
     one = TranslationData.from_pairs(PAIRS[:50], PAIRS[50:], DataConfig(words=True))
     config = one.model_config(d_model=24, n_kv_heads=2, positions="rotary")

@@ -88,7 +88,7 @@ class Remarks:
     """
 
     def __init__(self, translator: Translator, is_shipped: bool, max_new_tokens: int) -> None:
-        self.source, self.is_shipped = translator.source, is_shipped
+        self.translator, self.source, self.is_shipped = translator, translator.source, is_shipped
         self.max_new_tokens = max_new_tokens
         self.translated = 0  # lines
         self.refused: list[int] = []  # how many were translated before each line that was not
@@ -115,7 +115,7 @@ class Remarks:
                 ids = self.source.encode(line)
                 if len(ids) and tuple(self.source.tokens[n] for n in ids) not in _known_sentences():
                     self.strange[number] = ""
-            elif unknown := len(self.source.unknown_words(line)):
+            elif unknown := len(self.translator.unknown_words(line)):
                 self.strange[number] = f" ({unknown} of {counted(len(words), 'word')})"
 
     def _number(self, index: int) -> int:

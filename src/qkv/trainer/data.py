@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from qkv.config import TransformerConfig
 from qkv.text import PAD, UNK, Tokenizer, train_bpe, train_word_level
+from qkv.text.scripts import usual_scripts
 from qkv.trainer.config import DataConfig, ModelConfig
 from qkv.trainer.read_texts import Texts, read_texts
 
@@ -34,6 +35,7 @@ class TranslationData:
         source, target: the vocabularies; the same twice where there is one for both languages.
         left_out: how many pairs for training, and for validation, are longer than `max_len`.
         digest: SHA-256 of all text, to know it again.
+        scripts: of the sources for training, as `usual_scripts` names them.
     """
 
     config: DataConfig
@@ -44,6 +46,7 @@ class TranslationData:
     target: Tokenizer
     left_out: tuple[int, int]
     digest: str
+    scripts: tuple[str, ...]
 
     @classmethod
     def from_grammar(cls, **options: Any) -> Self:
@@ -123,6 +126,7 @@ class TranslationData:
             target,
             (len(pairs) - len(short_enough), len(valid) - len(short)),
             _digest(training, validation),
+            usual_scripts(source for source, _ in training),
         )
 
     @property

@@ -177,6 +177,7 @@ class Trainer:
             metadata |= {"scores": scores.numbers(), "signature": scores.signature}
         data, parameters = self.data, state_dict(self.model)
         metadata |= {"max_len": data.config.max_len, "example": data.example}
+        metadata["scripts"] = list(data.scripts)
         return Checkpoint(self.model.config, parameters, data.source, data.target, metadata)
 
     def _fit(self, run: TrainingRun | None, emit: OnEvent) -> None:

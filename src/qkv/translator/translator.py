@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -12,6 +12,7 @@ from qkv.checkpoint import Checkpoint
 from qkv.config import TransformerConfig
 from qkv.shapes import check_count
 from qkv.text import EOS, PAD, SOS, Tokenizer
+from qkv.text.scripts import is_foreign
 from qkv.translator.attention_maps import AttentionMaps, group_words
 from qkv.translator.generation import Ids, generate
 from qkv.translator.rooms import Model, build_model, find_room
@@ -31,6 +32,7 @@ class Translator:
         max_len: the most tokens of a source or of a translation, <eos> among them; None is the
             model's `config.max_len`.
         example: a source text, to show what the model reads; None where none is known.
+        scripts: of the sources that it was trained on, such as "LATIN"; None where none are known.
     Raises:
         ValueError: the model is no Transformer, or takes no <pad>; a vocabulary is of another size
             than the model's; max_len is no count, or more than the positions that were learned.
@@ -44,9 +46,11 @@ class Translator:
         *,
         max_len: int | None = None,
         example: str | None = None,
+        scripts: Collection[str] | None = None,
     ) -> None:
         self._room = find_room(model)
         self.model, self.source, self.target, self.example = model, source, target, example
+        self.scripts = scripts
         config: TransformerConfig = model.config
         Checkpoint(config, {}, source, target)  # refuses vocabularies of another size
         if config.pad_id != PAD:
@@ -73,7 +77,7 @@ class Translator:
 
         Args:
             checkpoint: one that was loaded, or the path of its JSON file or folder. Where its
-                metadata name a max_len, longer texts are refused; their example is taken, too.
+                metadata name a max_len, longer texts are refused; example and scripts are taken.
             room: "numpy" or "torch".
             device: for torch, such as "cuda"; None is the CPU.
         Raises:
@@ -84,11 +88,20 @@ class Translator:
             checkpoint = Checkpoint.load(checkpoint)
         model = build_model(checkpoint.config, checkpoint.parameters, room, device)
         known = {name: checkpoint.metadata.get(name) for name in ("max_len", "example")}
+        scripts = checkpoint.metadata.get("scripts")
+        if isinstance(scripts, list) and all(isinstance(name, str) for name in scripts):
+            known["scripts"] = scripts
         return cls(model, checkpoint.source, checkpoint.target, **known)
 
     def count_tokens(self, text: str) -> int:
         """How many tokens a source text has, <eos> among them; `max_len` is the most."""
         return len(self.source.encode(text, eos=True))
+
+    def unknown_words(self, text: str) -> list[str]:
+        """The words of a source text that its vocabulary lacks, or that are in another script."""
+        unknown = self.source.unknown_words(text)
+        words = self.source.normalize(text).split() if self.scripts else unknown
+        return [word for word in words if word in unknown or is_foreign(word, self.scripts or ())]
 
     @overload
     def translate(self, texts: str, method: str = ..., **options: Any) -> str: ...
