@@ -437,8 +437,15 @@ def test_all_unknown_words_of_a_file_are_named_each_in_its_first_line(tmp_path, 
     words = [chr(97 + n) * 7 for n in range(25)]
     said = refused(*words)
     assert said[1:-1] == [f"  line {n}: {w!r}" for n, w in enumerate(words[:20], 1)] + [
-        "  and others"
+        "  and 5 more"
     ]
+    named = "zorp quux dax fep mrk blib"
+    assert refused(MAT, f"The {named} sat") == [
+        head, *(f"  line 2: {word!r}" for word in named.split()), how]  # fmt: skip
+    several = "line 2 of .*: the model does not know 'zorp', 'quux', 'dax', 'fep': qkv translate pr"
+    (said,) = refused(MAT, "The zorp quux dax fep sat", "The zorp sat on the dax")
+    assert re.search(several, said)
+    assert refused(" ".join(words))[-2:] == ["  and 5 more", how]
 
 
 def test_of_a_sentence_that_the_grammar_does_not_make_it_is_said_that_it_may_be_wrong(

@@ -9,6 +9,7 @@ from functools import cache
 
 from qkv.commands.messages import counted
 from qkv.corpus import sentence_patterns, sentences
+from qkv.pretrained.lenient_tokenizer import MOST_NAMED as MOST_NAMED_IN_LINE
 from qkv.pretrained.lenient_tokenizer import LenientTokenizer
 from qkv.pretrained.load import EXAMPLE
 from qkv.text import SPECIAL_TOKENS
@@ -21,10 +22,10 @@ MOST_NAMED = 20  # words or lines
 
 
 def check_words(lines: Iterable[str], name: str, translator: Translator, hint: str) -> None:
-    """Refuse a text with words in several lines that a model of whole words lacks: all are named.
+    """Refuse a text with words that a model of whole words lacks: the first twenty are named.
 
     Raises:
-        LineError: there are some; of a single line it is said where that line is read.
+        LineError: there are some; of a few in a single line it is said where that line is read.
     """
     source = translator.source
     if not isinstance(source, LenientTokenizer):
@@ -33,15 +34,14 @@ def check_words(lines: Iterable[str], name: str, translator: Translator, hint: s
     for number, line in enumerate(lines, 1):
         for word in source.unknown_words(line):
             first_lines.setdefault(word, number)
-        if len(first_lines) > MOST_NAMED:
-            break
-    if len({*first_lines.values()}) < 2:
+    if len(first_lines) <= MOST_NAMED_IN_LINE and len({*first_lines.values()}) < 2:
         return
     named = [
         f"  line {number}: {source.name_with_closest(word)}"
         for word, number in list(first_lines.items())[:MOST_NAMED]
     ]
-    more = ["  and others"] if len(first_lines) > MOST_NAMED else []
+    left = len(first_lines) - MOST_NAMED
+    more = [f"  and {left:,} more"] if left > 0 else []
     reads = f", which reads {source.language}," if source.language else ""
     head = f"{name} has words that the model{reads} does not know:"
     raise LineError("\n".join([head, *named, *more, f"{hint}."]))
