@@ -104,7 +104,8 @@ def test_unknown_words_are_named_in_the_words_of_python(page):
         "123 the",
         "The CAT. sat",
     ]
-    texts += ["the wide strete is dangrous", "hospitl hapy qqqq"]
+    texts += ["the wide strete is dangrous", "hospitl hapy qqqq", "teh cta saw hte wsa"]
+    texts += ["siad reaths teh 😀cat", "ctas catt ct c xcat"]
     texts += ["wug blick dax fep toma", "wug zorp wug quux dax fep toma", "넷 셋 둘 하나 영"]
     texts += ["I'm sad", "she DOESN’T sleep", "it won't, couldn't", "The cat, the “mat”", "我爱你"]
     texts += ["a cat and an elephant", "The its And cats", "this glass", "constructor ands"]

@@ -373,6 +373,7 @@ def test_a_short_form_is_spelt_out_in_known_words(word, named):
     ("word", "near"),
     [
         ("matt", "mat"), ("kat", "sat"), ("walsk", "walk"), ("librery", "library"),
+        ("saw", "sat"), ("teh", "the"), ("hte", "the"), ("wsa", "was"), ("cta", "cat"),
         ("asdf", None), ("lion", None), ("elephant", None), ("an", None),
     ],
 )  # fmt: skip

@@ -1,20 +1,21 @@
-// The known word that is spelt most like an unknown one: what Python's difflib.get_close_matches finds,
-// if at most a third of its letters are changed.
+// The known word that is spelt most like an unknown one, as qkv/pretrained/close_matches.py finds it with
+// Python's difflib.get_close_matches.
 
 const CUTOFF = 0.6;
+const MOST_TRIED = 20; // words, from the most alike on
 
 /**
- * The most similar of `known`, of equals the last in the order of code units; undefined below 0.6, or where
- * more than a third of the word's letters are changed.
+ * The most similar of `known` from which at most a third of the word's letters is changed; undefined where there
+ * is none. Of equals, the last in the order of code units comes first.
  */
 export function closestMatch(word, known) {
-  let best = { ratio: CUTOFF, other: undefined };
-  for (const other of [...known].sort()) {
-    const ratio = similarity(other, word);
-    if (ratio >= best.ratio) best = { ratio, other };
-  }
-  const { other } = best;
-  return other !== undefined && countEdits(other, word) <= Math.floor(word.length / 3) ? other : undefined;
+  const letters = [...word];
+  const alike = [...known]
+    .map((other) => ({ other, ratio: similarity([...other], letters) }))
+    .filter(({ ratio }) => ratio >= CUTOFF)
+    .sort((a, b) => b.ratio - a.ratio || (a.other < b.other ? 1 : -1));
+  const isNear = ({ other }) => editDistance([...other], letters) <= Math.floor(letters.length / 3);
+  return alike.slice(0, MOST_TRIED).find(isNear)?.other;
 }
 
 /** 2 · matches / characters, where matches are counted by the longest common runs (Ratcliff–Obershelp). */
@@ -29,14 +30,6 @@ function countMatches(a, b) {
   return before + length + countMatches(a.slice(startA + length), b.slice(startB + length));
 }
 
-/** Letters that are put in, taken out or replaced between the common runs. */
-function countEdits(a, b) {
-  const { length, startA, startB } = longestRun(a, b);
-  if (!length) return Math.max(a.length, b.length);
-  const before = countEdits(a.slice(0, startA), b.slice(0, startB));
-  return before + countEdits(a.slice(startA + length), b.slice(startB + length));
-}
-
 /** The longest common run of two words; of equals, the earliest in a, then in b. */
 function longestRun(a, b) {
   let best = { length: 0 };
@@ -48,4 +41,20 @@ function longestRun(a, b) {
     }
   }
   return best;
+}
+
+/** How many letters are put in, taken out, replaced, or swapped with the next (optimal string alignment). */
+function editDistance(a, b) {
+  const rows = [[...b.keys(), b.length]]; // of i letters of a, to the first j of b
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = rows[i - 1][j - 1] + (a[i - 1] !== b[j - 1]);
+      row[j] = Math.min(replaced, rows[i - 1][j] + 1, row[j - 1] + 1);
+      const isSwap = i > 1 && j > 1 && a[i - 2] === b[j - 1] && a[i - 1] === b[j - 2];
+      if (isSwap) row[j] = Math.min(row[j], rows[i - 2][j - 2] + 1);
+    }
+    rows.push(row);
+  }
+  return rows[a.length][b.length];
 }

@@ -2,11 +2,11 @@
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher, get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qkv.pretrained.close_matches import closest_match
 from qkv.text import SPECIAL_TOKENS, Tokenizer, normalize
 from qkv.text.normalization import unicode_normalize
 
@@ -137,20 +137,9 @@ def _with_closest(word: str, known: set[str]) -> str:
     """An unknown word, and what is known: "do not" for "don't", else what is spelt most like it."""
     if len(word) > LONGEST_WORD:
         return repr(f"{word[:LONGEST_WORD]}…")
-    near = _spell_out(word, known) or _spelt_like(word.lower(), known)
-    about = f"near {' '.join(near)!r}" if near else ADVICE.get(word.lower())
+    near = " ".join(_spell_out(word, known)) or closest_match(word.lower(), known)
+    about = f"near {near!r}" if near else ADVICE.get(word.lower())
     return f"{word!r} ({about})" if about else repr(word)
-
-
-def _spelt_like(word: str, known: set[str]) -> list[str]:
-    """The known word that is spelt most like it, if at most a third of its letters are changed."""
-    found = get_close_matches(word, sorted(known), n=1, cutoff=0.6)
-    for near in found:
-        changes = SequenceMatcher(None, near, word).get_opcodes()
-        edits = sum(max(i - h, k - j) for tag, h, i, j, k in changes if tag != "equal")
-        if edits > len(word) // 3:
-            return []
-    return found
 
 
 def _spell_out(word: str, known: set[str]) -> list[str]:
