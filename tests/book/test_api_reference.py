@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from matplotlib import pyplot
 
 import qkv.numpy
 import qkv.torch
@@ -20,7 +21,9 @@ sys.path.append(str(ROOT / "book" / "extensions"))
 api_reference = importlib.import_module("api_reference")
 
 
+@pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive")
 def test_the_tour_runs_as_printed() -> None:
+    pyplot.switch_backend("agg")  # which opens no window
     done = doctest.testfile(str(PAGE), module_relative=False)
     assert done.attempted > 15
     assert done.failed == 0
