@@ -71,4 +71,4 @@ def test_an_argument_that_nobody_asked_for_cannot_move_the_cursor(command, capsy
 
 
 def test_what_moves_a_cursor_is_shown_and_not_done():
-    assert escaped("a\x1b[2J\x00\x9b\r 고양이\n\t") == "a\\x1b[2J\\x00\\x9b\\x0d 고양이\n\t"
+    assert escaped("a\x1b[2J\x00\x9b\r 고양이\n\t") == "a\\x1b[2J\\x00\\x9b\\x0d 고양이\\x0a\t"

@@ -712,5 +712,17 @@ def test_control_characters_do_not_reach_the_terminal(text, tmp_path, capfd):
         assert not {"\x1b", "\x07"} & set(said.err)
 
 
+def test_a_line_feed_in_a_name_begins_no_line(tmp_path, capfd):
+    missing = tmp_path / "a\nqkv translate: all is well"
+    assert main(["pretrained", str(missing), "--room", "numpy"]) == 1
+    (said,) = capfd.readouterr().err.splitlines()
+    assert "a\\x0aqkv translate: all is well: No such file" in said
+    missing.write_text("The lion slept\nThe zorp slept\n")
+    assert main(["pretrained", str(missing), "--room", "numpy"]) == 1
+    said = capfd.readouterr().err.splitlines()
+    assert said[1:3] == ["  line 1: 'lion'", "  line 2: 'zorp'"]
+    assert "a\\x0aqkv translate: all is well has words that the model" in said[0]
+
+
 def test_a_line_feed_in_a_translation_does_not_break_the_line():
     assert translate.as_bytes(["one\ntwo", "", "three"]) == b"one two\n\nthree\n"

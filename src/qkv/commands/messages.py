@@ -6,8 +6,8 @@ import re
 
 __all__ = ["counted", "escaped", "os_error_message"]
 
-# Control characters but tab and line feed, and those that turn the order of letters around.
-UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# Control characters but the tab, and those that turn the order of letters around.
+UNSAFE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def counted(n: int, noun: str) -> str:
@@ -23,7 +23,7 @@ def os_error_message(error: OSError) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape control characters: text from elsewhere moves no cursor, and reads as it is spelt."""
+    """Escape control characters: text from elsewhere moves no cursor, and begins no line."""
     return UNSAFE.sub(lambda match: _escape(ord(match[0])), text)
 
 

@@ -15,6 +15,7 @@ from qkv.commands.progress_bar import progress_bar
 from qkv.commands.translate_arguments import SHIPPED, parse, search_options
 from qkv.commands.translate_remarks import (
     Remarks,
+    UnknownWordsInTextError,
     check_words,
     greeting,
     list_words_hint,
@@ -47,6 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return CLOSED
     except OSError as error:
         report(os_error_message(error))
+    except UnknownWordsInTextError as error:
+        first, *others = map(escaped, error.message)
+        print(f"qkv translate: {first}", *others, sep="\n", file=sys.stderr)
     except (ValueError, ImportError) as error:
         report(str(error).replace("`max_text`", "--max-text"))
     except (MemoryError, RuntimeError) as error:

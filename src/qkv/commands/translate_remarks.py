@@ -16,16 +16,36 @@ from qkv.text import SPECIAL_TOKENS
 from qkv.text.lines import LineError
 from qkv.translator import Translator
 
-__all__ = ["Remarks", "check_words", "greeting", "list_words_hint", "word_list"]
+__all__ = [
+    "Remarks",
+    "UnknownWordsInTextError",
+    "check_words",
+    "greeting",
+    "list_words_hint",
+    "word_list",
+]
 
 MOST_NAMED = 20  # words or lines
+
+
+class UnknownWordsInTextError(LineError):
+    """A text holds words that a model lacks.
+
+    Args:
+        message: its lines.
+    """
+
+    def __init__(self, message: Sequence[str]) -> None:
+        super().__init__("\n".join(message))
+        self.message = tuple(message)
 
 
 def check_words(lines: Iterable[str], name: str, translator: Translator, hint: str) -> None:
     """Refuse a text with words that a model of whole words lacks: the first twenty are named.
 
     Raises:
-        LineError: there are some; of a few in a single line it is said where that line is read.
+        UnknownWordsInTextError: there are some; of a few in a single line it is said where that
+            line is read.
     """
     source = translator.source
     if not isinstance(source, LenientTokenizer):
@@ -44,7 +64,7 @@ def check_words(lines: Iterable[str], name: str, translator: Translator, hint: s
     more = [f"  and {left:,} more"] if left > 0 else []
     reads = f", which reads {source.language}," if source.language else ""
     head = f"{name} has words that the model{reads} does not know:"
-    raise LineError("\n".join([head, *named, *more, f"{hint}."]))
+    raise UnknownWordsInTextError([head, *named, *more, f"{hint}."])
 
 
 def greeting(translator: Translator, checkpoint: str) -> str:
