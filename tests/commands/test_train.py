@@ -52,6 +52,14 @@ def test_a_run_leaves_checkpoints_and_a_log(tmp_path, files, capsys):
     assert len(list(out.glob("parameters-*"))) <= 3
 
 
+def test_the_name_of_a_folder_is_said_as_it_is(tmp_path, files, capsys):
+    out = tmp_path / "run:cat:[bold]"
+    assert run(*files, *SHORT, "--out", out) == 0
+    said = capsys.readouterr().out
+    assert f"saved in {out}.\n" in said
+    assert f"The best model is {out / 'best.json'}.\n" in said
+
+
 @pytest.mark.parametrize(
     ("own", "words"),
     [

@@ -42,7 +42,7 @@ class TrainingProgress:
 
         self.trainer, self.run = trainer, run
         silent = not trainer.runtime.is_main_process
-        self.console = Console(highlight=False, quiet=silent, soft_wrap=True)
+        self.console = Console(highlight=False, emoji=False, quiet=silent, soft_wrap=True)
         self.bar: Progress | None = None
         if self.console.is_terminal and not silent:
             columns = BarColumn(20), TextColumn("{task.description}")
