@@ -479,6 +479,24 @@ def test_of_a_sentence_that_the_grammar_does_not_make_it_is_said_that_it_may_be_
     ]
 
 
+def test_of_a_known_sentence_that_is_drawn_otherwise_it_is_said_too(tmp_path, capfd):
+    path = tmp_path / "in.txt"
+    path.write_text(f"{MAT}\n" * 15, "utf-8")
+    own = ["pretrained", str(path), "--room", "numpy"]
+    assert translate.main(own) == 0
+    assert capfd.readouterr().err == ""
+    drawn = ["--method", "sample", "--temperature", "3", "--top-k", "5", "--seed", "1"]
+    assert translate.main([*own, *drawn]) == 0
+    out, err = capfd.readouterr()
+    wrong = [n for n, line in enumerate(out.splitlines(), 1) if line != KOREAN]
+    said = [
+        re.findall(rf"lines? ([\d, ]+): the {what}", err) for what in ("book has", "translation")
+    ]
+    other, cut = ([int(n) for line in found for n in line.split(", ")] for found in said)
+    assert sorted(other + cut) == wrong
+    assert 0 < len(other) < 15
+
+
 def test_the_terminal_says_what_is_read_and_how_to_see_all_words(tmp_path, capfd, monkeypatch):
     how = "qkv translate pretrained --list-words shows all that it knows"
     (tmp_path / "in.txt").write_text(f"{MAT}\nThe lion slept\n")

@@ -148,7 +148,7 @@ def translate(
                 translations += translated
             if options.out is None:
                 write_out(translated)
-            remarks.add(block)
+            remarks.add(block, translated)
             if options.file == "-" and is_terminal():
                 report(*remarks.take())
     report(*remarks.take())

@@ -115,14 +115,15 @@ class Remarks:
         self.read: dict[int, str] = {}  # number of a line, and what was read in place of its words
         self.strange: dict[int, str] = {}  # number of a line, and how much of it is unknown
         self.cut: list[int] = []
+        self.other: list[int] = []  # than the book's translation of a sentence that it has
 
     def add_cut(self, index: int) -> None:
         """Note that the translation of this line, counted from 0, has no end."""
         self.cut.append(self._number(index))
 
-    def add(self, lines: Sequence[str]) -> None:
-        """Note which of the next lines the model cannot be trusted with."""
-        for line in lines:
+    def add(self, lines: Sequence[str], translations: Sequence[str]) -> None:
+        """Note which of the next lines, or of their translations, cannot be trusted."""
+        for line, translation in zip(lines, translations, strict=True):
             number = self._number(self.translated)
             self.translated += 1
             words = line.split()
@@ -133,8 +134,11 @@ class Remarks:
                     self.read[number] = f" ({read})"
             if self.is_shipped:
                 ids = self.source.encode(line)
-                if len(ids) and tuple(self.source.tokens[n] for n in ids) not in _known_sentences():
+                known = _known_sentences().get(tuple(self.source.tokens[n] for n in ids))
+                if len(ids) and known is None:
                     self.strange[number] = ""
+                elif len(ids) and translation != known and number not in self.cut:
+                    self.other.append(number)
             elif unknown := len(self.translator.unknown_words(line)):
                 self.strange[number] = f" ({unknown} of {counted(len(words), 'word')})"
 
@@ -155,11 +159,14 @@ class Remarks:
             else:
                 what = f"{which}: words unknown to the model, or known by their letters alone"
             yield f"{what}: the translation may be wrong"
+        if self.other:
+            which, _ = _name_lines(self.other)
+            yield f"{which}: the book has another translation of this: what was found may be wrong"
         if self.cut:
             which, _ = _name_lines(self.cut)
             tokens = counted(self.max_new_tokens, "token")
             yield f"{which}: the translation is cut, for it has no end after {tokens}"
-        self.read, self.strange, self.cut = {}, {}, []
+        self.read, self.strange, self.cut, self.other = {}, {}, [], []
 
 
 def _name_lines(
@@ -174,6 +181,6 @@ def _name_lines(
 
 
 @cache
-def _known_sentences() -> frozenset[tuple[str, ...]]:
-    """The English of all pairs of the grammar, which the model of the book was made for."""
-    return frozenset(pair.source for pair in sentences())
+def _known_sentences() -> dict[tuple[str, ...], str]:
+    """All pairs of the grammar, which the model of the book was made for: the Korean by English."""
+    return {pair.source: " ".join(pair.target) for pair in sentences()}
