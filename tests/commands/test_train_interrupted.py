@@ -5,7 +5,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -14,6 +13,7 @@ from qkv.commands import train
 from qkv.numpy import linear_schedule
 from qkv.trainer import TrainingRun
 from tests.helpers.training import SHORT, SMALL, log, same, start, write_pairs
+from tests.helpers.waiting import until
 
 # Runs commands one after the other, each in a process of its own that kills itself without a word
 # before its n-th file, update, or validation. Forked, they need not load torch again.
@@ -197,9 +197,8 @@ def test_control_c_says_how_to_go_on(tmp_path, whole):
     own, _ = whole
     out = tmp_path / "run"
     process = start("", "-m", "qkv.commands.train", *own, "--steps", "100000", "--out", out)
-    deadline = time.monotonic() + 120
-    while not (out / "last.json").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: (out / "last.json").exists() or process.poll() is not None, "nothing is saved")
+    assert process.poll() is None, process.communicate()[1]
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=120)
     assert process.returncode == 130
