@@ -86,6 +86,7 @@ def test_lines_longer_than_the_limit_are_no_silence(files, refused):
 
 
 def test_too_few_pairs_to_hold_any_back(tmp_path, refused):
+    assert "1 pair is too few to hold any" in refused(*write_pairs(tmp_path / "one", PAIRS[:1]))
     text = write_pairs(tmp_path / "few", PAIRS[:9])
     assert "9 pairs are too few to hold any back: name others with --valid-source" in refused(*text)
     assert "--validation-fraction: no pair is left to validate with" in refused(
