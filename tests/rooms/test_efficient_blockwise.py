@@ -187,6 +187,21 @@ def test_what_rounding_leaves_grows_with_the_keys_as_the_docstring_says(dtype, s
         assert longest(of_k) <= dscore * options["scale"] * longest(q) * T
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_with_long_keys_what_rounding_leaves_is_no_small_number(dtype):
+    """What the docstring warns of: a gradient that is exactly 0 comes out in the thousands."""
+    q, k, v = qkv(dtype=dtype)
+    k *= k.dtype.type(1e10 if dtype == "float32" else 1e19)
+    dout = np.random.default_rng(2).standard_normal((B, H, T, D_V)).astype(dtype)
+    assert not qn.scaled_dot_product_attention_backward(dout, q, k, v)[0].any()
+    inputs = [torch.tensor(x, requires_grad=True) for x in (q, k, v)]
+    out = qt.blockwise_attention(*inputs, block_size=3)[0]
+    (dq,) = torch.autograd.grad(out, inputs[:1], torch.tensor(dout))
+    ours = qn.blockwise_attention_backward(dout, q, k, v, block_size=3)[0]
+    for gradient in (ours, dq.numpy()):
+        assert abs(gradient).max() > 1
+
+
 @pytest.mark.parametrize(("room", "array"), ROOMS)
 def test_an_empty_row_is_zeros_and_nothing_flows_through_it(room, array):
     q, k, v = qkv()
