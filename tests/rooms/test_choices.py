@@ -3,16 +3,25 @@
 A word that is added to `qkv.shapes.choices` is tried here at once, with nothing to write.
 """
 
+import json
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
+import qkv
 import qkv.numpy as qn
 import qkv.torch as qt
+from qkv.config import TransformerConfig
 from qkv.shapes import choices
 from tests.helpers.layers import same_gradients
 from tests.helpers.models import MODELS, detached, tensors, texts, twins
+from tests.helpers.node import node
 from tests.helpers.rooms import close
+from tests.helpers.waiting import WAIT_SECONDS
 
 OF_A_CONFIG = {
     "activation": choices.ACTIVATIONS,
@@ -23,6 +32,7 @@ OF_A_CONFIG = {
     "tie": choices.TIES,
 }
 WORDS = [(option, word) for option, words in OF_A_CONFIG.items() for word in words]
+JAVASCRIPT = Path(qkv.__file__).parent / "javascript"
 LOSS = {"label_smoothing": 0.1, "ignore_index": 0}
 
 
@@ -36,6 +46,59 @@ def test_every_list_of_words_is_tried():
     assert set(lists.values()) - tried == {choices.APPROXIMATIONS}
     assert set(choices.APPROXIMATE.values()) == set(choices.APPROXIMATIONS)
     assert set(choices.APPROXIMATE) <= set(choices.ACTIVATIONS)
+
+
+def in_node(code, *values):
+    """What JavaScript gives for some values: `code` is a function of them."""
+    imports = "".join(
+        f"import {{ {names} }} from {json.dumps((JAVASCRIPT / file).as_uri())};\n"
+        for file, names in (
+            ("config.js", "checkConfig"),
+            ("feed_forward.js", "feedForward"),
+            ("matrix.js", "Matrix"),
+        )
+    )
+    script = f"{imports}console.log(JSON.stringify(({code})(...{json.dumps(values)})));"
+    command = [node(), "--input-type=module", "--eval", script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_page_takes_every_word_but_what_it_cannot_compute():
+    configs = [asdict(TransformerConfig(7, d_model=32, **{option: w})) for option, w in WORDS]
+    code = """(configs) => configs.map((config) => {
+      try {
+        return Boolean(checkConfig(config));
+      } catch (error) {
+        if (error.name !== "InputError") throw error;
+        return false;
+      }
+    })"""
+    taken = in_node(code, configs)
+    refused = {word for word, is_taken in zip(WORDS, taken, strict=True) if not is_taken}
+    assert refused == {("positions", "alibi")}
+
+
+@pytest.mark.parametrize("activation", choices.ACTIVATIONS)
+def test_the_page_computes_every_activation(activation):
+    rng = np.random.default_rng(3)
+    layer = qn.FeedForward(3, 5, activation=activation, rng=rng)
+    x = rng.standard_normal((7, 3), np.float32)
+    parameters = {}
+    for name, value in layer.named_parameters():
+        value += rng.standard_normal(value.shape).astype(np.float32)
+        part, _, kind = name.partition(".")
+        parameters.setdefault(part, {})[kind] = value.tolist()
+    code = """(x, parameters, activation) => {
+      const floats = (rows) => Float32Array.from(rows.flat());
+      const matrix = (rows) => new Matrix(rows.length, rows[0].length, floats(rows));
+      for (const part of Object.values(parameters)) part.weight = matrix(part.weight);
+      return [...feedForward(matrix(x), parameters, activation)].map((row) => [...row]);
+    }"""
+    close(
+        np.array(in_node(code, x.tolist(), parameters, activation), np.float32), layer(x), "float32"
+    )
 
 
 @pytest.mark.parametrize("model", MODELS)
