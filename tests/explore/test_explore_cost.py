@@ -11,6 +11,7 @@ from qkv.experiments import stored_result
 from qkv.explore.cost import (
     BATCH,
     D_MODEL,
+    DEVICES,
     LAYERS,
     N_HEADS,
     START,
@@ -18,7 +19,6 @@ from qkv.explore.cost import (
     N,
     as_bytes,
     costs,
-    devices,
     seconds,
 )
 from qkv.explore.framework.frames import Frames
@@ -61,7 +61,7 @@ def test_the_mark_stands_where_the_curves_cross(d_model):
 
 def test_the_cpu_is_the_one_that_was_measured():
     peak = stored_result("cost_time").figures["peak"]
-    assert devices()["one CPU core, measured"] == 1e9 * peak
+    assert DEVICES["one CPU core, measured"] == 1e9 * peak
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from qkv.pretrained import (
     pretrained,
 )
 from qkv.pretrained.digest import DIGESTS
+from qkv.pretrained.induction import MODEL as INDUCTION_MODEL
 from qkv.pretrained.lenient_tokenizer import LenientTokenizer, UnknownWordsError
 from qkv.pretrained.load import DIGEST, MODEL, load_verified, manifest
 from qkv.pretrained.scores import POSITIONAL_BASELINES
@@ -622,8 +623,9 @@ def test_an_installation_brings_it(tmp_path):
     subprocess.run([sys.executable, "-c", code], cwd=copy, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as held:
-        for file in MODEL.parent.iterdir():
-            assert held.read(f"qkv/pretrained/model/{file.name}") == file.read_bytes()
+        for file in (*MODEL.parent.iterdir(), INDUCTION_MODEL):
+            name = file.relative_to(CHECKOUT / "src").as_posix()
+            assert held.read(name) == file.read_bytes()
         (metadata,) = (name for name in held.namelist() if name.endswith("METADATA"))
         needed = held.read(metadata).decode()
     assert "Requires-Dist: safetensors>=0.5\n" in needed

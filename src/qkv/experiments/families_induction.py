@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 import qkv.numpy as qn
 from qkv.bridge import copy_parameters, save_state_dict, state_dict
 from qkv.config import parameter_count
-from qkv.experiments.models.induction import (
+from qkv.experiments.stored import run_and_store
+from qkv.pretrained.induction import (
     LETTERS,
     MODEL,
     WIDTH,
@@ -35,7 +36,6 @@ from qkv.experiments.models.induction import (
     without_head,
     without_layer,
 )
-from qkv.experiments.stored import run_and_store
 
 __all__ = ["check", "first_below", "measure"]
 

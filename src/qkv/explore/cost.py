@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qkv.experiments.stored import stored_result
 from qkv.explore.framework.panels import Bars, Lines, Panels, Table
 
 __all__ = ["BATCH", "DEVICES", "D_MODEL", "LAYERS", "N_HEADS", "START", "Cost", "N", "costs"]
@@ -18,8 +17,9 @@ LAYERS = (1, 6, 24)
 BATCH = (1, 32)
 START = {"n": 2048, "d_model": 512, "n_heads": 8, "layers": 1, "batch": 1}
 FLOAT32 = 4  # bytes
-# FLOPs a second from a data sheet (NVIDIA H100 SXM, bfloat16, dense): nothing was run on one here.
-DEVICES = {"H100, data sheet": 989e12}
+# FLOPs a second at most: of one core as `qkv.experiments.cost_time` measured it, and from a data
+# sheet (NVIDIA H100 SXM, bfloat16, dense): nothing was run on one here.
+DEVICES = {"one CPU core, measured": 123.9e9, "H100, data sheet": 989e12}
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def costs(*, n: int, d_model: int, n_heads: int, layers: int, batch: int) -> Pan
         "costs": Table(["what", "how much"], list(amounts.items())),
         "seconds": Table(
             ["device", "at least"],
-            [[name, seconds(total / rate)] for name, rate in devices().items()],
+            [[name, seconds(total / rate)] for name, rate in DEVICES.items()],
         ),
         "growth": Lines(
             lengths,
@@ -101,11 +101,6 @@ def costs(*, n: int, d_model: int, n_heads: int, layers: int, batch: int) -> Pan
             mark=cost.crossing,
         ),
     }
-
-
-def devices() -> dict[str, float]:
-    """FLOPs a second at most: one core as `cost_time` measured it, and data sheets."""
-    return {"one CPU core, measured": 1e9 * stored_result("cost_time").figures["peak"]} | DEVICES
 
 
 def as_bytes(count: float) -> str:

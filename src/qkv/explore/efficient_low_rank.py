@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import qkv.numpy as qn
-from qkv.experiments.models.induction import induction_model, repeated_blocks
 from qkv.explore.framework.panels import Bars, Heatmap, Lines, Panels
+from qkv.pretrained.induction import induction_model, repeated_blocks
 
 Array = np.ndarray[Any, Any]
 

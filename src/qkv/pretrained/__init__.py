@@ -1,4 +1,7 @@
-"""A trained model that comes with the package: the grammar of `qkv.corpus`, English to Korean."""
+"""A trained model that comes with the package: the grammar of `qkv.corpus`, English to Korean.
+
+A second, of two layers, is in `induction`.
+"""
 
 from qkv.pretrained.examples import EXAMPLES
 from qkv.pretrained.load import STEPS, pretrained

@@ -1,1 +1,1 @@
-"""Small trained models that experiments store beside their results, for chapters to take apart."""
+"""Models and methods that experiments train and compare, for chapters to take apart."""

@@ -6,7 +6,7 @@ import pytest
 import qkv.numpy as qn
 from qkv.bridge import load_state_dict
 from qkv.experiments import stored_result
-from qkv.experiments.models.induction import (
+from qkv.pretrained.induction import (
     LETTERS,
     MODEL,
     accuracy,

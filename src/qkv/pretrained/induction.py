@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import qkv.numpy as qn
 from qkv.bridge import copy_parameters, load_state_dict
 from qkv.config import TransformerConfig
-from qkv.experiments.heads_of_the_model import switched_off
+from qkv.translator.head_changes import switched_off
 
 __all__ = [
     "LETTERS",
@@ -39,7 +39,7 @@ Ids = NDArray[np.int64]
 
 LETTERS = string.ascii_uppercase
 WIDTH, HEADS = 32, 2
-MODEL = Path(__file__).with_name("families_induction.safetensors")
+MODEL = Path(__file__).with_name("induction.safetensors")
 
 
 def encode(text: str) -> Ids:
