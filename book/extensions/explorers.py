@@ -21,7 +21,9 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.logging import getLogger
 
 from qkv.explore.framework import bundle as drawing
-from qkv.explore.framework.widget_state import (
+from qkv.explore.playground import bundle as playground
+from qkv.javascript.bundle import minify
+from qkv.notebooks.widget_state import (
     PLAYGROUND_ID,
     STATE_MIME,
     VIEW_MIME,
@@ -29,8 +31,6 @@ from qkv.explore.framework.widget_state import (
     find_explorers,
     state_of_widget,
 )
-from qkv.explore.playground import bundle as playground
-from qkv.javascript.bundle import minify
 
 ASSETS = Path(__file__).parents[1] / "assets"
 EXPLORERS = ("explorers.js", "explorers.css")

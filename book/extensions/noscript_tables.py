@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from qkv.explore.framework.widget_state import EXPLORER_ID, PLAYGROUND_ID, renumber
+from qkv.notebooks.widget_state import EXPLORER_ID, PLAYGROUND_ID, renumber
 
 
 def noscript_tables(models: dict[str, Any], model_id: str) -> str:

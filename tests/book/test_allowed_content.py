@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from qkv.exercises.checks import Verdict
-from qkv.explore.framework.widget_state import EXPLORER_ID, STATE_MIME, VIEW_MIME
+from qkv.notebooks.widget_state import EXPLORER_ID, STATE_MIME, VIEW_MIME
 from tests.book.test_book import ROOT, build, lay_out
 
 sys.path.append(str(ROOT / "book" / "extensions"))
@@ -199,7 +199,7 @@ def explorer(**state: Any) -> dict[str, Any]:
 
 
 def stored_module() -> str:
-    return importlib.import_module("qkv.explore.framework.widget_state").PLACEHOLDER_MODULE
+    return importlib.import_module("qkv.notebooks.widget_state").PLACEHOLDER_MODULE
 
 
 def test_the_state_of_an_explorer_passes_and_no_other() -> None:

@@ -18,7 +18,7 @@ import pytest
 from PIL import Image
 from sphinx.errors import ConfigError
 
-from qkv.explore.framework.widget_state import VIEW_MIME
+from qkv.notebooks.widget_state import VIEW_MIME
 from tools.colab import setup_cell
 
 ROOT = Path(__file__).parents[2]

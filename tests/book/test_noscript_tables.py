@@ -8,7 +8,7 @@ from pathlib import Path
 from ipywidgets import Widget
 
 from qkv.explore import explore
-from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
+from qkv.notebooks.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
 from tests.helpers.panels import MIXES, WIDTHS, every_panel
 
 sys.path.append(str(Path(__file__).parents[2] / "book" / "extensions"))

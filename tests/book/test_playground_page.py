@@ -9,9 +9,9 @@ import nbformat
 import pytest
 from ipywidgets import Widget
 
-from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME
 from qkv.explore.playground import playground
 from qkv.notebooks.stored_form import normal_form
+from qkv.notebooks.widget_state import STATE_MIME, VIEW_MIME
 from tests.book.test_book import build, lay_out
 
 ASKED = re.compile(

@@ -12,7 +12,7 @@ from typing import Any
 from ipywidgets import Widget
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
+from qkv.notebooks.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
 from tests.browser.model_page import write_page
 
 explorers = importlib.import_module("explorers")

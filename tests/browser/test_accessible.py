@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from qkv.explore import Bars, Heatmap
-from qkv.explore.framework.widget_state import VIEW_MIME
+from qkv.notebooks.widget_state import VIEW_MIME
 from tests.browser.axe import keep_one_of_each, violations
 from tests.browser.live import Reader
 from tests.browser.test_pages import PHONE, built_pages

@@ -17,7 +17,7 @@ from ipywidgets import Widget
 from qkv.explore import Bars, explore, multi_head
 from qkv.explore.framework.bundle import plain_script, style_sheet
 from qkv.explore.framework.ranges import is_numeric
-from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
+from qkv.notebooks.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
 from tests.browser.choices import press_every_button
 from tests.browser.conftest import BOOK
 from tests.browser.shown import AS_TEXT, compare, snapshot

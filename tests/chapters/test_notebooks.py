@@ -12,8 +12,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from qkv.explore.framework.widget_state import EXPLORER_ID, STATE_MIME, VIEW_MIME
 from qkv.notebooks.stored_form import normal_form
+from qkv.notebooks.widget_state import EXPLORER_ID, STATE_MIME, VIEW_MIME
 from tools.colab import setup_cell
 from tools.notebook_rules import RULES, Chapter, code, problems, teaching
 from tools.notebook_rules.length import core_length, further_length

@@ -12,7 +12,12 @@ from ipywidgets import Widget
 
 from qkv.bridge import from_bytes
 from qkv.explore.framework.bundle import explorer_files
-from qkv.explore.framework.widget_state import (
+from qkv.explore.playground import playground
+from qkv.explore.playground.bundle import es_module, plain_script, playground_files
+from qkv.explore.playground.labels import DEFAULT_LABELS
+from qkv.explore.playground.widget import Playground
+from qkv.javascript.bundle import EXPORT, imported
+from qkv.notebooks.widget_state import (
     PLACEHOLDER_MODULE,
     PLAYGROUND_ID,
     STATE_MIME,
@@ -20,11 +25,6 @@ from qkv.explore.framework.widget_state import (
     find_explorers,
     normalize_notebook,
 )
-from qkv.explore.playground import playground
-from qkv.explore.playground.bundle import es_module, plain_script, playground_files
-from qkv.explore.playground.labels import DEFAULT_LABELS
-from qkv.explore.playground.widget import Playground
-from qkv.javascript.bundle import EXPORT, imported
 from qkv.pretrained import pretrained
 from tests.helpers.explorers import CHAPTERS
 

@@ -6,7 +6,7 @@ import itertools
 import json
 from pathlib import Path
 
-from qkv.explore.framework.widget_state import EXPLORER_ID, STATE_MIME
+from qkv.notebooks.widget_state import EXPLORER_ID, STATE_MIME
 
 # The cell of a notebook: an explorer with a choice of words, one of booleans, and a slider.
 CHOICES = """

@@ -14,10 +14,10 @@ from ipywidgets.embed import embed_data
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from qkv.explore import Bars, Heatmap, Lines, Table, explore
-from qkv.explore.framework.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
 from qkv.notebooks.equal_outputs import keep_equal_outputs, kept_outputs
 from qkv.notebooks.one_run import forget_code, note_code
 from qkv.notebooks.rounding import same_array, same_text
+from qkv.notebooks.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
 
 NOISE = 1 + 2e-16 * np.array([[1, 3, 0], [2, 5, 4]])  # as another order of sums brings
 

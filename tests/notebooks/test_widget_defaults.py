@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from qkv.explore.framework.widget_state import STATE_MIME
 from qkv.notebooks.widget_defaults import restore_defaults
+from qkv.notebooks.widget_state import STATE_MIME
 from tests.helpers.explorers import CHAPTERS
 
 LEFT_OUT = ("_model_name", "_view_module", "_dom_classes", "disabled", "readout", "box_style")

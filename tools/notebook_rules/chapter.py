@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from qkv.explore.framework.widget_state import (
+from qkv.notebooks.widget_state import (
     EXPLORER_ID,
     PLAYGROUND_ID,
     find_explorers,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from qkv.explore.framework.widget_state import cells_without_state
 from qkv.notebooks.stored_form import normal_form
+from qkv.notebooks.widget_state import cells_without_state
 from tools.colab import has_expected_setup_cell
 from tools.notebook_rules.chapter import Chapter, plain_texts, tree
 

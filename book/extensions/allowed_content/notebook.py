@@ -14,7 +14,7 @@ from typing import Any
 from allowed_content.html import html_problems
 from allowed_content.markdown import MarkdownRules
 from allowed_content.widgets import widget_problems
-from qkv.explore.framework.widget_state import VIEW_MIME
+from qkv.notebooks.widget_state import VIEW_MIME
 
 NOTEBOOK = {"cells", "metadata", "nbformat", "nbformat_minor"}
 METADATA = {"kernelspec", "language_info", "widgets"}

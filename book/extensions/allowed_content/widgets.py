@@ -7,13 +7,13 @@ from functools import cache
 from typing import Any
 
 from qkv.explore.framework import bundle as drawing
-from qkv.explore.framework.widget_state import (
+from qkv.explore.playground import bundle as playground
+from qkv.notebooks.widget_state import (
     EXPLORER_ID,
     PLACEHOLDER_MODULE,
     PLAYGROUND_ID,
     STATE_MIME,
 )
-from qkv.explore.playground import bundle as playground
 
 CONTROLS = {"Box", "HBox", "VBox", "Label", "Checkbox", "RadioButtons", "SelectionSlider", "Link"}
 CLASSES = {"qkv-explore", "qkv-title", "qkv-hint", "qkv-controls"}

@@ -7,7 +7,11 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from qkv.explore.framework.widget_state import (
+from qkv.notebooks.explorers import same_model
+from qkv.notebooks.one_run import CODE, code_hashes
+from qkv.notebooks.pictures import same_picture
+from qkv.notebooks.rounding import same_values
+from qkv.notebooks.widget_state import (
     JSON,
     REFERENCE,
     STATE_MIME,
@@ -15,10 +19,6 @@ from qkv.explore.framework.widget_state import (
     renumber,
     views_of,
 )
-from qkv.notebooks.explorers import same_model
-from qkv.notebooks.one_run import CODE, code_hashes
-from qkv.notebooks.pictures import same_picture
-from qkv.notebooks.rounding import same_values
 
 
 def keep_equal_outputs(fresh: JSON, stored: JSON) -> JSON:

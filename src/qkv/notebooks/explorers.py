@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from qkv.explore.framework.frames import unpack
-from qkv.explore.framework.widget_state import EXPLORER_ID, JSON
 from qkv.notebooks.rounding import same_array, same_values
+from qkv.notebooks.widget_state import EXPLORER_ID, JSON
 
 
 def same_model(first: JSON, second: JSON) -> bool:

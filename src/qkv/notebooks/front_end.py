@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from qkv.explore.framework.widget_state import (
+from qkv.notebooks.widget_state import (
     EXPLORER_ID,
     JSON,
     PLACEHOLDER_MODULE,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 
-from qkv.explore.framework.widget_state import JSON
+from qkv.notebooks.widget_state import JSON
 
 TAG = "one-run"  # of a cell that draws such a picture
 CODE = "code_hash"  # in its metadata: one of the code up to it, by which it was drawn

@@ -7,8 +7,8 @@ from typing import Any
 
 import nbformat
 
-from qkv.explore.framework.widget_state import normalize_notebook
 from qkv.notebooks.metadata import KERNEL, LANGUAGE
+from qkv.notebooks.widget_state import normalize_notebook
 
 
 def stored_form(notebook: Any, *, stderr: bool = False) -> Any:

@@ -6,9 +6,10 @@ import copy
 import functools
 from typing import Any
 
+from anywidget import AnyWidget
 from ipywidgets import Widget
 
-from qkv.explore.framework.widget_state import JSON, STATE_MIME
+from qkv.notebooks.widget_state import JSON, STATE_MIME
 
 
 def restore_defaults(notebook: JSON) -> JSON:
@@ -26,7 +27,7 @@ def restore_defaults(notebook: JSON) -> JSON:
 def defaults() -> dict[str, dict[str, Any]]:
     """{name of a model: {trait: default}}; without traits that hold widgets, or nothing."""
     found: dict[str, dict[str, Any]] = {}
-    kinds: list[Any] = [Widget]
+    kinds: list[Any] = [Widget, AnyWidget]
     for kind in kinds:  # a class before those made of it, whose models may have its name
         kinds += kind.__subclasses__()
         traits = kind.class_traits(sync=True)
