@@ -12,12 +12,13 @@ LOCK := .venv/bin/uv pip compile --quiet --no-strip-extras --custom-compile-comm
 BUILD := $(RUN) tools/fetch_npm.py && $(RUN) tools/build_book.py
 
 .DEFAULT_GOAL := help
-.PHONY: help book html serve test test-live notebooks mutants bench lock clean python reader tester
+.PHONY: help book html serve quick test test-live notebooks mutants bench lock clean python reader tester
 
 help:
 	@echo 'make book       build the book and serve it on this machine, its cells live'
 	@echo 'make html       build the book into _build/html'
 	@echo 'make serve      serve what make html built'
+	@echo 'make quick      lint, types, and the tests of the concepts that you changed'
 	@echo 'make test       test everything: code, notebooks, pages'
 	@echo 'make test-live  run every cell of every chapter live, in a browser'
 	@echo 'make notebooks  run the chapters in place and store what they print'
@@ -39,6 +40,9 @@ html: reader
 
 serve: reader
 	@$(SERVE)
+
+quick: tester
+	@$(RUN) tools/run_tests.py --quick
 
 test: tester
 	@$(RUN) tools/fetch_npm.py --dev

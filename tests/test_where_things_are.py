@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.quick import paths_in, tables
+
 ROOT = Path(__file__).parents[1]
 ROOMS = [ROOT / "src" / "qkv" / room for room in ("numpy", "torch")]
 COLUMNS = {  # of the first table: the folders that its paths start from
@@ -18,21 +20,7 @@ KERNELS = "efficient/triton_attention/"  # for a GPU, so in torch alone
 SHARED = {"checks.py"}  # of the exercises, by those of every chapter
 
 
-def tables():
-    """Their rows as cells, concepts first and then what stands beside the rooms."""
-    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    section = text.partition("\n## Where things are\n")[2].partition("\n## ")[0]
-    rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| ")]
-    heads = [n for n, row in enumerate(rows) if row[0].strip() in ("concept", "what you look for")]
-    assert len(heads) == 2
-    return rows[1 : heads[1]], rows[heads[1] + 1 :]
-
-
 CONCEPTS, PLACES = tables()
-
-
-def paths_in(cell):
-    return [name for name in re.findall(r"`([^` ]+)`", cell) if re.search(r"/$|\.\w+$", name)]
 
 
 @pytest.mark.parametrize("row", CONCEPTS, ids=lambda row: row[0].strip())

@@ -2,6 +2,7 @@
 
     python tools/run_tests.py                     every step
     python tools/run_tests.py --only lint,unit    some
+    python tools/run_tests.py --quick             lint, and what tools/quick.py chooses: make quick
     python tools/run_tests.py --only live         every chapter's cells in a browser: make test-live
 
 A failed step does not stop the others. The output of each is kept in _build/test_logs/. When tests
@@ -28,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tools.browser import INSTALL_HINT, find_browser
 from tools.failures import changed_files, failures, nearest_first, skip_reasons
+from tools.quick import files_at_work, quick_steps
 from tools.steps import LIVE, STEPS, Step
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -194,19 +196,25 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", type=find_steps, default=STEPS, metavar="STEP,STEP", dest="steps")
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--only", type=find_steps, default=STEPS, metavar="STEP,STEP", dest="steps")
+    choice.add_argument("--quick", action="store_true")
     options = parser.parse_args()
+    steps, left_out = quick_steps(files_at_work()) if options.quick else (options.steps, "")
     console = Console(width=None if sys.stdout.isatty() else 100)
     LOGS.mkdir(parents=True, exist_ok=True)
     outcomes: list[Outcome] = []
     try:
-        for outcome in run_all(options.steps, console):
+        for outcome in run_all(steps, console):
             outcomes.append(outcome)
     except KeyboardInterrupt:
         summarise(outcomes, console)
         console.print("Interrupted: the other steps did not run.")
         return 130
-    return summarise(outcomes, console)
+    status = summarise(outcomes, console)
+    if left_out:
+        console.print(left_out, highlight=False, markup=False)
+    return status
 
 
 if __name__ == "__main__":
