@@ -1,4 +1,4 @@
-"""What makes the built pages small: fewer letters, tokens and rules, and the same to look at."""
+"""What makes the built pages small: fewer letters and rules, and the same to look at."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from fontTools import subset
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "book" / "extensions"))
-code = importlib.import_module("slim_output.code")
 css = importlib.import_module("slim_output.css")
 fonts = importlib.import_module("slim_output.fonts")
 
@@ -81,40 +80,16 @@ def test_a_book_gets_a_small_font_of_its_letters_and_the_whole_one_for_others(
     assert 0xAC00 not in faces[whole]
 
 
-STYLES = """
-html[data-theme="light"] .highlight { background: #fff; color: #111 }
-html[data-theme="light"] .highlight .n { color: #111 } /* Name */
-html[data-theme="light"] .highlight .p { color: #111 }
-html[data-theme="light"] .highlight .k { color: #00f }
-html[data-theme="light"] .highlight .gs { color: #111; font-weight: bold }
-html[data-theme="dark"] .highlight { background: #000; color: #eee }
-html[data-theme="dark"] .highlight .n { color: #eee }
-html[data-theme="dark"] .highlight .p { color: #f00 }
-html[data-theme="dark"] .highlight .k { color: #eee }
-"""
-
-
-def test_only_tokens_of_the_colour_of_their_block_lose_their_mark(tmp_path: Path) -> None:
-    assert code.plain_classes(STYLES) == {"n"}
-    (tmp_path / "_static").mkdir()
-    (tmp_path / code.SHEET).write_text(STYLES)
-    block = '<div class="highlight"><pre><span></span>{}<span class="p">(</span></pre></div>'
-    other = '<p><span class="n">q</span></p>'
-    page = tmp_path / "page.html"
-    page.write_text(block.format('<span class="n">a&lt;b</span>') + other)
-    code.drop_plain_tokens(tmp_path)
-    assert page.read_text() == block.format("a&lt;b") + other
-
-
-def test_a_sheet_of_others_loses_rules_and_one_of_ours_comments(tmp_path: Path) -> None:
+def test_a_sheet_of_others_loses_rules_and_one_of_ours_none(tmp_path: Path) -> None:
     styles = tmp_path / "_static" / "styles"
     styles.mkdir(parents=True)
     theirs, ours = styles / "pydata-sphinx-theme.css", tmp_path / "_static" / "site.css"
+    text = ".used { color: red }\n/* why */\n.unused {\n  color: red\n}\n"
     for sheet in (theirs, ours):
-        sheet.write_text(".used { color: red }\n/* why */\n.unused {\n  color: red\n}\n")
+        sheet.write_text(text)
     (tmp_path / "page.html").write_text('<p class="used">')
     for _ in range(2):  # made, then taken from what was kept
         css.drop_unused_rules(tmp_path, tmp_path / "cache")
         assert "unused" not in theirs.read_text()
         assert ".used" in theirs.read_text()
-        assert ours.read_text() == ".used { color: red }\n.unused {\ncolor: red\n}\n"
+        assert ours.read_text() == text

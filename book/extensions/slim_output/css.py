@@ -2,8 +2,8 @@
 
 Found anew in each build: a rule stays when every class it names occurs as a word in some page or
 script, so one that a script sets at run time stays too. KaTeX's sheet stays whole: a formula that a
-live cell prints may need any of it. Ours lose their comments alone: the scripts beside them put
-names of classes together.
+live cell prints may need any of it. So do ours: the scripts beside them put names of classes
+together.
 """
 
 import hashlib
@@ -20,10 +20,6 @@ SHEETS = (
     *("_static/styles/sphinx-book-theme.css", "_static/mystnb.*.css", "_static/pygments.css"),
     "_static/copybutton.css",
 )
-OURS = tuple(
-    f"_static/{name}.css" for name in ("site", "icons", "explorers", "playground", "live/live")
-)
-COMMENT_OR_INDENT = re.compile(r"/\*.*?\*/\s*|^\s+", re.DOTALL | re.MULTILINE)
 WORD = re.compile(r"[A-Za-z_-][\w-]*")
 NESTING = ("media", "supports")  # their braces hold other rules
 
@@ -40,9 +36,6 @@ def drop_unused_rules(book: Path, cache: Path) -> None:
         if not slim.exists():
             slim.write_text(without_unused_rules(text, known), encoding="utf-8")
         shutil.copyfile(slim, sheet)
-    for sheet in (book / name for name in OURS if (book / name).exists()):
-        text = COMMENT_OR_INDENT.sub("", sheet.read_text(encoding="utf-8"))
-        sheet.write_text(text, encoding="utf-8")
 
 
 def without_unused_rules(sheet: str, words: set[str]) -> str:
