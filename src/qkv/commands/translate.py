@@ -19,6 +19,7 @@ from qkv.commands.translate_remarks import (
     check_words,
     greeting,
     list_words_hint,
+    prompt,
     word_list,
 )
 from qkv.files import atomic_write
@@ -49,8 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         report(os_error_message(error))
     except UnknownWordsInTextError as error:
-        first, *others = map(escaped, error.message)
-        print(f"qkv translate: {first}", *others, sep="\n", file=sys.stderr)
+        print(f"qkv translate: {error.escaped()}", file=sys.stderr)
     except (ValueError, ImportError) as error:
         report(str(error).replace("`max_text`", "--max-text"))
     except (MemoryError, RuntimeError) as error:
@@ -239,11 +239,6 @@ def write_out(lines: Sequence[str]) -> None:
 
 def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def prompt(asks: bool) -> None:
-    if asks:
-        print("> ", end="", file=sys.stderr, flush=True)
 
 
 def report(*messages: str) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from qkv.commands.messages import counted
+from qkv.commands.messages import counted, escaped
 from qkv.corpus import sentence_patterns, sentences
 from qkv.pretrained.lenient_tokenizer import MOST_NAMED as MOST_NAMED_IN_LINE
 from qkv.pretrained.lenient_tokenizer import LenientTokenizer
@@ -22,6 +23,7 @@ __all__ = [
     "check_words",
     "greeting",
     "list_words_hint",
+    "prompt",
     "word_list",
 ]
 
@@ -38,6 +40,10 @@ class UnknownWordsInTextError(LineError):
     def __init__(self, message: Sequence[str]) -> None:
         super().__init__("\n".join(message))
         self.message = tuple(message)
+
+    def escaped(self) -> str:
+        """The message with what its lines quote made safe for a terminal."""
+        return "\n".join(map(escaped, self.message))
 
 
 def check_words(lines: Iterable[str], name: str, translator: Translator, hint: str) -> None:
@@ -76,6 +82,12 @@ def greeting(translator: Translator, checkpoint: str) -> str:
     if not source.has_subwords:  # what is no word of it is unknown
         lines.insert(-1, f"{list_words_hint(checkpoint)}.")
     return "\n".join(lines)
+
+
+def prompt(asks: bool) -> None:
+    """Ask for the next sentence, where there is somebody to be asked."""
+    if asks:
+        print("> ", end="", file=sys.stderr, flush=True)
 
 
 def list_words_hint(checkpoint: str) -> str:
