@@ -1,6 +1,5 @@
 """The tables *Where things are* in CONTRIBUTING.md name every module, and none that is not."""
 
-import re
 from pathlib import Path
 
 import pytest
