@@ -27,6 +27,8 @@ def as_int(value: Any) -> int | None:
     """The value as a Python int, or None if it is no whole number."""
     if isinstance(value, int):  # first: a compiler traces a length as an int, with no attributes
         return None if isinstance(value, bool) else value
+    if type(value).__name__ == "SymInt":  # a length that torch.export leaves open: no int would be
+        return value  # type: ignore[no-any-return]
     if not hasattr(value, "__index__") or (hasattr(value, "shape") and not _is_scalar(value)):
         return None
     try:
