@@ -9,7 +9,9 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import onnx
+import onnxscript
 import pytest
+import torch
 from safetensors import safe_open
 
 import qkv
@@ -19,6 +21,7 @@ from qkv.javascript import model_file as model_files
 from qkv.onnx import export as folders
 from qkv.text import Tokenizer
 from qkv.translator import Translator
+from tests.helpers.onnx_graphs import trace_once
 from tests.helpers.training import SHORT, SMALL, write_pairs
 from tests.helpers.translators import checkpoint
 
@@ -31,8 +34,9 @@ def saved(tmp_path_factory):
 
 
 @pytest.fixture
-def run(capsys):
+def run(capsys, monkeypatch):
     """Call it; its status, and what it wrote to either stream."""
+    trace_once(monkeypatch)  # each model
 
     def call(*arguments):
         try:
@@ -64,7 +68,7 @@ def test_the_model_that_ships_is_exported_and_checked(run, tmp_path):
     assert (status, err) == (0, "")
     assert out.splitlines()[0] == (
         f"opset 20, ONNX IR 9, qkv {qkv.__version__}, onnx {onnx.__version__}, "
-        f"NumPy {np.__version__}"
+        f"torch {torch.__version__}, onnxscript {onnxscript.__version__}, NumPy {np.__version__}"
     )
     assert "  in  source (B, S)\n" in out
     assert "  in  past_keys.0 (N, 2, length, 32)\n" in out
@@ -79,17 +83,10 @@ def test_the_model_that_ships_is_exported_and_checked(run, tmp_path):
     assert {path.name for path in folder.iterdir()} == set(folders.FILES)
 
 
-@pytest.mark.parametrize(
-    "choices",
-    [
-        [],
-        ["--norm-placement", "post", "--positions", "alibi", "--activation", "gelu"],
-        ["--norm", "rms", "--positions", "rotary", "--activation", "swiglu", "--tie", "none"],
-        ["--positions", "learned", "--separate-vocabularies", "--n-decoder-layers", "2"],
-    ],
-)
-def test_what_train_saves_is_exported(choices, run, tmp_path):
+def test_what_train_saves_is_exported(run, tmp_path):
     pairs = write_pairs(tmp_path / "text")
+    choices = ["--norm-placement", "post", "--positions", "learned", "--activation", "gelu"]
+    choices += ["--separate-vocabularies", "--n-decoder-layers", "2"]
     own = [*SMALL, *SHORT, "--words", *choices, "--out", str(tmp_path / "model")]
     assert train.main([*pairs, *own]) == 0
     status, out, _ = run(tmp_path / "model", "--onnx", tmp_path / "onnx")
@@ -107,16 +104,18 @@ def test_without_onnxruntime_it_says_that_nothing_was_checked(run, saved, tmp_pa
     ) in out
 
 
-def test_without_torch_it_says_that_one_room_was_not_asked():
-    said = export.checked({"numpy": 1e-6})
-    assert said.endswith("1.0e-06 from the NumPy room, of the largest; there is no torch here to "
-                         "compare with.")  # fmt: skip
-
-
-def test_without_onnx_it_says_how_to_get_it(refused, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "onnx", None)
+@pytest.mark.parametrize("library", ["onnx", "torch", "onnxscript"])
+def test_without_what_it_needs_it_says_how_to_get_it(library, refused, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
     said = refused("nothing", "--onnx", tmp_path / "onnx")
-    assert said == "qkv export: ONNX files need onnx: pip install 'qkv[onnx]'\n"
+    assert said == f"qkv export: ONNX files need {library}: pip install 'qkv[onnx]'\n"
+
+
+def test_on_a_terminal_it_says_what_it_does(run, saved, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    status, _, err = run(saved, "--onnx", tmp_path / "onnx")
+    assert status == 0
+    assert err.splitlines() == [*export.STEPS.values()]
 
 
 def test_a_model_that_is_not_there_is_refused_as_by_translate(refused, tmp_path):

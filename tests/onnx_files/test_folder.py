@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from random import Random
 
 import numpy as np
+import onnx
 import pytest
 
 import qkv.numpy as qn
@@ -20,6 +21,7 @@ from qkv.pretrained import pretrained
 from qkv.text import EOS, PAD, SOS, Tokenizer
 from qkv.translator import Translator
 from qkv.translator.rooms import find_room
+from tests.helpers.onnx_graphs import trace_once
 from tests.helpers.processes import run_python
 from tests.helpers.rooms import close
 from tests.helpers.translators import MAX_LEN, SOURCES, checkpoint
@@ -31,12 +33,20 @@ HELD_BACK = 50
 def shipped(tmp_path_factory):
     """The export of the model that ships: what it reports, and its folder."""
     folder = tmp_path_factory.mktemp("onnx") / "shipped"
-    return export_onnx(pretrained(), folder), folder
+    with pytest.MonkeyPatch.context() as patch:
+        trace_once(patch)
+        return export_onnx(pretrained(), folder), folder
 
 
 @pytest.fixture(scope="module")
 def words():
     return Translator.from_checkpoint(checkpoint("words"))
+
+
+@pytest.fixture(autouse=True)
+def traced_once(monkeypatch):
+    """What is tested here is the folder."""
+    trace_once(monkeypatch)
 
 
 def opened(folder):
@@ -188,6 +198,7 @@ def test_an_example_that_cannot_be_read_is_left_out(text, tmp_path):
 
 
 def test_the_same_model_gives_the_same_bytes_from_either_room(shipped, tmp_path):
+    """One model to what traces, which knows no rooms, and one to whoever reads the folder."""
     export_onnx(pretrained("torch"), tmp_path / "again")
     for name in export.FILES:
         assert (tmp_path / "again" / name).read_bytes() == (shipped[1] / name).read_bytes()
@@ -270,9 +281,16 @@ def test_what_breaks_off_leaves_everything_as_it_was(
 def test_a_graph_that_computes_something_else_is_not_written(fault, words, tmp_path, monkeypatch):
     build = export.decoder_step_model
 
-    def with_fault(config, parameters, max_len):
-        name = "decoder.layers.1.self_attention.w_v.bias"
-        return build(config, parameters | {name: parameters[name] + np.float32(fault)}, max_len)
+    def with_fault(*model):
+        graph = onnx.ModelProto.FromString(build(*model).SerializeToString())
+        (bias,) = (
+            array
+            for array in graph.graph.initializer
+            if array.name.endswith("decoder.layers.1.self_attention.w_v.bias")
+        )
+        changed = onnx.numpy_helper.to_array(bias) + np.float32(fault)
+        bias.CopyFrom(onnx.numpy_helper.from_array(changed, bias.name))
+        return graph
 
     monkeypatch.setattr(export, "decoder_step_model", with_fault)
     with pytest.raises(ValueError, match=r"must be what the numpy room does, got a difference of"):
@@ -308,21 +326,37 @@ def test_without_onnxruntime_it_is_written_and_not_checked(words, tmp_path, monk
     assert {path.name for path in (tmp_path / "onnx").iterdir()} == set(export.FILES)
 
 
-def test_without_torch_it_is_compared_with_the_numpy_room(words, tmp_path, monkeypatch):
-    monkeypatch.setattr(comparison, "find_spec", lambda name: None)
-    assert set(export_onnx(words, tmp_path / "onnx").differences) == {"numpy"}
-
-
 def test_what_is_missing_is_named_with_how_to_get_it(words, shipped, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(ImportError, match=r"needs onnxruntime: pip install 'qkv\[onnx\]'"):
         opened(shipped[1])
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ImportError, match=r"need onnx: pip install 'qkv\[onnx\]'"):
-        export_onnx(words, tmp_path / "onnx")
-    assert os.listdir(tmp_path) == []
+    for library in ("onnxscript", "torch", "onnx"):
+        monkeypatch.setitem(sys.modules, library, None)
+        with pytest.raises(ImportError, match=rf"need {library}: pip install 'qkv\[onnx\]'"):
+            export_onnx(words, tmp_path / "onnx")
+        assert os.listdir(tmp_path) == []
 
 
-def test_to_import_the_package_needs_neither_of_them():
-    code = "import sys; sys.modules['onnx'] = sys.modules['onnxruntime'] = None; import qkv.onnx"
-    assert run_python(code).returncode == 0
+def test_to_import_the_package_and_to_run_its_files_needs_no_torch(shipped):
+    code = (
+        "import sys\n"
+        "for name in ('torch', 'onnx', 'onnxscript'): sys.modules[name] = None\n"
+        "import numpy as np\n"
+        "from qkv.onnx import OnnxTransformer\n"
+        f"model = OnnxTransformer(*{[str(shipped[1] / name) for name in shipped[0].models]!r})\n"
+        "print(model.start_decoding(np.array([[4, 2]])).extend(np.array([[1]])).shape)\n"
+    )
+    found = run_python(code)
+    assert found.stdout == f"(1, 1, {len(pretrained().target)})\n", found.stderr
+
+
+def test_to_import_the_package_needs_no_onnxruntime():
+    assert (
+        run_python("import sys; sys.modules['onnxruntime'] = None; import qkv.onnx").returncode == 0
+    )
+
+
+def test_what_is_done_next_is_said_before_it_is_done(words, tmp_path, monkeypatch):
+    said = []
+    export_onnx(words, tmp_path / "onnx", progress=said.append)
+    assert said == ["encoder.onnx", "decoder_step.onnx", "comparison"]

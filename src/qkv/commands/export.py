@@ -17,13 +17,18 @@ from qkv.files import atomic_write
 from qkv.javascript.model_file import DTYPES, model_file
 from qkv.onnx import OnnxExport, export_onnx
 from qkv.onnx.readme import axes
-from qkv.onnx.versions import import_onnx
+from qkv.onnx.versions import import_exporter
 
 __all__ = ["main"]
 
 INTERRUPTED = 130  # as a shell counts: 128 and the signal's number
 INSTALL = "pip install 'qkv[onnx]'"
 CALL = re.compile(r"^(export_onnx|decoder_step_model|model_file): ")  # no matter to who types
+STEPS = {
+    "encoder.onnx": "Tracing the encoder ...",
+    "decoder_step.onnx": "Tracing the decoder step ...",
+    "comparison": "Comparing with both rooms ...",
+}
 ROOMS = {"numpy": "NumPy", "torch": "torch"}
 
 
@@ -54,9 +59,9 @@ def write_onnx(options: argparse.Namespace) -> None:
     """The folder of ONNX files, and what is said of it."""
     if options.dtype is not None:
         raise ValueError("--dtype goes with --safetensors: leave it out")
-    import_onnx()  # before a model is loaded in vain
+    import_exporter()  # before a model is loaded in vain
     translator = load(options.checkpoint, "numpy", None)
-    show(export_onnx(translator, options.onnx, overwrite=options.overwrite))
+    show(export_onnx(translator, options.onnx, overwrite=options.overwrite, progress=announce))
 
 
 def write_model_file(options: argparse.Namespace) -> None:
@@ -99,6 +104,12 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def announce(step: str) -> None:
+    """What is done next, on a terminal."""
+    if sys.stderr.isatty():
+        print(STEPS[step], file=sys.stderr, flush=True)
+
+
 def show(export: OnnxExport) -> None:
     """What was written, in which versions, and what the check said."""
     folder = escaped(str(export.folder))
@@ -119,8 +130,7 @@ def checked(differences: dict[str, float] | None) -> str:
     found = " and ".join(
         f"{value:.1e} from the {ROOMS[n]} room" for n, value in differences.items()
     )
-    missing = "" if "torch" in differences else "; there is no torch here to compare with"
-    return f"Checked: logits by onnxruntime differ by at most {found}, of the largest{missing}."
+    return f"Checked: logits by onnxruntime differ by at most {found}, of the largest."
 
 
 def report(message: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -24,21 +23,20 @@ BATCH = 3
 def compare(
     exported: OnnxTransformer, config: TransformerConfig, parameters: StateDict, max_len: int
 ) -> dict[str, float]:
-    """Compare with the rooms that are there, on padded sources and targets drawn at random.
+    """Compare with both rooms, on padded sources and targets drawn at random.
 
     Args:
         exported: the files as they run.
         config, parameters: of the model that was exported.
         max_len: the longest text that it takes.
     Returns:
-        For "numpy", and for "torch" where it is installed, the difference that `logit_difference`
-        gives.
+        For "numpy" and "torch", the difference that `logit_difference` gives.
     Raises:
         ValueError: one is more than `TOLERANCE`, or no number.
     """
     source, target = _texts(config, max_len)
     found = {}
-    for name in ("numpy", "torch") if find_spec("torch") else ("numpy",):
+    for name in ("numpy", "torch"):
         room = find_room(build_model(config, parameters, name))
         found[name] = logit_difference(exported, room, source, target)
         if not found[name] <= TOLERANCE:

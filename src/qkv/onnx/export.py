@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,12 +14,12 @@ import numpy as np
 
 from qkv.bridge import state_dict
 from qkv.onnx.comparison import compare
-from qkv.onnx.decoder_step import decoder_step_model
-from qkv.onnx.encoder import encoder_model
 from qkv.onnx.folder import check_folder, write_folder
+from qkv.onnx.graphs import decoder_step_model, encoder_model
 from qkv.onnx.readme import readme
 from qkv.onnx.runtime import OnnxTransformer
 from qkv.onnx.versions import versions
+from qkv.shapes.transformer import check_decoding_mode
 from qkv.text import SPECIAL_TOKENS
 from qkv.translator import Translator
 
@@ -41,8 +42,8 @@ class OnnxExport:
         folder: where it stands.
         versions: of what wrote it, by name.
         models: the two, by the names of their files.
-        differences: for each room that it was compared with, the largest difference of logits, as
-            a share of the largest logit or of 1; None where there is no onnxruntime.
+        differences: for each room, "numpy" and "torch", the largest difference of logits, as a
+            share of the largest logit or of 1; None where there is no onnxruntime.
     """
 
     folder: Path
@@ -52,7 +53,11 @@ class OnnxExport:
 
 
 def export_onnx(
-    translator: Translator, folder: str | os.PathLike[str], *, overwrite: bool = False
+    translator: Translator,
+    folder: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    progress: Callable[[str], None] | None = None,
 ) -> OnnxExport:
     """Write a translator's encoder and decoder step as ONNX, with its vocabularies and sizes.
 
@@ -63,15 +68,19 @@ def export_onnx(
         translator: of either room; what is written is float32.
         folder: a new or an empty one, in a folder that is there.
         overwrite: let it replace an earlier export.
+        progress: called with the name of each file before its graph is made, which takes seconds,
+            and with "comparison" before that.
     Raises:
         ValueError: the folder holds something else, or is in none; the model is not causal, is too
             large for one file, or computes something else than its rooms.
         OSError: it cannot be written.
-        ImportError: onnx is not installed.
+        ImportError: onnx, torch or onnxscript is not installed.
     """
+    report = progress or (lambda name: None)
     check_folder(Path(folder), FILES, overwrite)
     numbers = versions()
     config, max_len = translator.model.config, translator.max_len
+    check_decoding_mode("export_onnx", False, config.causal)  # before anything is traced
     parameters = {
         name: value.astype(np.float32, copy=False)
         for name, value in state_dict(translator.model).items()
@@ -83,13 +92,14 @@ def export_onnx(
             "ONNX file holds no more"
         )
     positions = max(config.max_len, max_len)
-    models = {
-        ENCODER: encoder_model(config, parameters, positions),
-        DECODER_STEP: decoder_step_model(config, parameters, positions),
-    }
+    models = {}
+    for name, build in ((ENCODER, encoder_model), (DECODER_STEP, decoder_step_model)):
+        report(name)
+        models[name] = build(config, parameters, positions)
     files = {name: model.SerializeToString() for name, model in models.items()}
     differences = None
     if find_spec("onnxruntime"):
+        report("comparison")
         exported = OnnxTransformer(files[ENCODER], files[DECODER_STEP])
         differences = compare(exported, config, parameters, max_len)
     files["config.json"] = _config_file(translator, numbers)

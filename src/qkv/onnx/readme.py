@@ -7,7 +7,6 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
-from qkv.onnx.graph import DTYPES
 from qkv.text import SPECIAL_TOKENS, UNK, Tokenizer
 from qkv.translator import Translator
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["axes", "readme"]
 
+DTYPES = {7: "int64", 9: "bool", 1: "float32"}  # as onnx.TensorProto counts them
 EXAMPLE = "The cat sat on the mat"  # of a model that has no example, and knows the words
 WORDS, CHARACTERS, BPE = "words", "characters", "bpe"
 ENCODE = {
@@ -71,11 +71,10 @@ def axes(value: ValueInfoProto) -> str:
 
 def _rows(models: Mapping[str, ModelProto]) -> Iterator[str]:
     """A row of the table for each input and output."""
-    dtypes = {number: name for name, number in DTYPES.items()}
     for file, model in models.items():
         for way, values in (("in", model.graph.input), ("out", model.graph.output)):
             for value in values:
-                dtype = dtypes[value.type.tensor_type.elem_type]
+                dtype = DTYPES[value.type.tensor_type.elem_type]
                 yield f"| `{file}` | {way} | `{value.name}` | {dtype} | {axes(value)} |"
 
 
