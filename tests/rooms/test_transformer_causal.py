@@ -119,5 +119,5 @@ def test_what_needs_to_look_back_alone_is_refused():
     assert said[1].startswith(
         "Transformer.start_decoding: the configuration must have causal=True, got F"
     )
-    assert said[2].startswith("DecoderLayer: cache must be None with causal=False: what is held")
+    assert said[2].startswith("DecoderOnly: cache must be None with causal=False: what is held")
     assert said[3] == "DecoderLayer: causal must be True or False, got 'no'"

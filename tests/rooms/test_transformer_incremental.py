@@ -183,7 +183,7 @@ def test_an_id_that_is_no_token_is_named_and_nothing_is_kept(room, to):
     for wrong in (-1, 99):
         bad = ids[:, 2:3].copy()
         bad[1] = wrong
-        with pytest.raises(ValueError, match=rf"Embedding: .*{wrong}"):
+        with pytest.raises(ValueError, match=rf"DecodingState: .*{wrong}"):
             state.extend(to(bad))
         assert state.length == 2
     close(array(state.extend(to(ids[:, 2:3])))[:, 0], array(layer(to(source), to(ids)))[:, 2])

@@ -61,11 +61,11 @@ REFUSED = {
     "it says which tokens of the source are seen, by whomever": lambda r, m: call(
         r, m, IDS, IDS, source_mask=np.ones((2, 1, 5, 5), bool)
     ),
-    "MultiHeadAttention: mask must broadcast to (B, H, T, S) = (2, 3, 5, 5), got (2, 5): "
+    "Transformer: target_mask must broadcast to (B, H, T, S) = (2, 3, 5, 5), got (2, 5): "
     "a padding mask is (B, 1, 1, S), a causal one (1, 1, T, S)": lambda r, m: call(
         r, m, IDS, IDS, target_mask=np.ones((2, 5), bool)
     ),
-    "MultiHeadAttention: memory must be (B, S, d_model) = (2, S, 12), got (1, 5, 12): "
+    "Transformer.decode: memory must be (B, S, d_model) = (2, S, 12), got (1, 5, 12): "
     "memory is one for each sentence of x": lambda r, m: model_of(r).decode(m(IDS), m(X[:1])),
     "DecoderOnly: ids must be (B, T), got (5,): "
     "one sentence is a batch of one, ids[None, :]": lambda r, m: call(
@@ -79,7 +79,7 @@ REFUSED = {
     "there is one text, and n_layers counts its layers": lambda r, m: r.DecoderOnly(
         config_of("as in the paper", n_decoder_layers=2)
     ),
-    "LearnedPositions: start + T must be at most max_len = 11, got 12: "
+    "Transformer: start + T must be at most max_len = 11, got 12: "
     "cut the sequence, or learn a longer table": lambda r, m: call(
         r, m, IDS, np.ones((2, 12), int), case="learned positions"
     ),
@@ -157,7 +157,7 @@ def test_an_id_that_is_no_token_is_named_with_its_place(model):
     for param in ROOMS:
         room, to = param.values
         bad = to(changed(IDS, (1, 3), V))
-        with pytest.raises(ValueError, match=rf"got {V} at ids\[1, 3\]") as refusal:
+        with pytest.raises(ValueError, match=rf"got {V} at (ids|source)\[1, 3\]") as refusal:
             model_of(room, model=model)(*([bad] * (2 if model == "encoder-decoder" else 1)))
         said.append(str(refusal.value))
     assert said[0] == said[1]

@@ -22,6 +22,9 @@ import numpy as np
 import qkv.numpy as qn
 from qkv.config import TransformerConfig
 from qkv.experiments.stored import run_and_store
+from qkv.numpy.add_norm.norms import layer_norm_backward_formula
+from qkv.numpy.attention.scaled_dot_product import attend_backward
+from qkv.numpy.linear import linear_backward_formula
 
 __all__ = ["FAULTS", "check", "draw", "gradient", "loss_of", "make_model", "measure", "planted"]
 
@@ -37,7 +40,7 @@ HIGHEST = 10.0  # a loss above it, or none, is stored as this, and the run ends
 
 def no_scale(dout: Array, q: Array, k: Array, v: Array, **options: Any) -> tuple[Any, ...]:
     """The backward of attention without 1/√d_k."""
-    dq, dk, *others = qn.scaled_dot_product_attention_backward(dout, q, k, v, **options)
+    dq, dk, *others = attend_backward(dout, q, k, v, **options)
     root = math.sqrt(q.shape[-1])
     return dq * root, dk * root, *others
 
@@ -49,7 +52,7 @@ def no_row_sum(dout: Array, weights: Array) -> Array:
 
 def bias_mean(dout: Array, x: Array, weight: Array, bias: Array | None = None) -> tuple[Any, ...]:
     """The backward of a linear layer whose bias takes the mean over the rows, not their sum."""
-    dx, dweight, dbias = qn.linear_backward(dout, x, weight, bias)
+    dx, dweight, dbias = linear_backward_formula(dout, x, weight, bias)
     return dx, dweight, None if dbias is None else dbias / (dout.size // dout.shape[-1])
 
 
@@ -57,7 +60,7 @@ def bias_last_row(
     dout: Array, x: Array, weight: Array, bias: Array | None = None
 ) -> tuple[Any, ...]:
     """The backward of a linear layer whose bias takes the last row alone."""
-    dx, dweight, dbias = qn.linear_backward(dout, x, weight, bias)
+    dx, dweight, dbias = linear_backward_formula(dout, x, weight, bias)
     return dx, dweight, None if dbias is None else dout.reshape(-1, dout.shape[-1])[-1]
 
 
@@ -65,7 +68,7 @@ def sigma_constant(
     dout: Array, x: Array, weight: Array, eps: float = 1e-5
 ) -> tuple[Array, Array, Array]:
     """The backward of LayerNorm without its last term, as if σ did not depend on x."""
-    _, dweight, dbias = qn.layer_norm_backward(dout, x, weight, eps)
+    _, dweight, dbias = layer_norm_backward_formula(dout, x, weight, eps)
     g = dout * weight
     s = np.sqrt(x.var(-1, keepdims=True) + eps)
     return (g - g.mean(-1, keepdims=True)) / s, dweight, dbias
@@ -83,14 +86,15 @@ def no_skip(self: qn.AddNorm, dout: Array, sublayer_backward: Callable[[Array], 
     return sublayer_backward(self.dropout.backward(dx))
 
 
-# What each fault replaces: a module, a name in it, and what stands there instead.
+# What each fault replaces: a module, a name in it, and what stands there instead. These are what
+# layers call; the public functions call them too, so no fault may.
 FAULTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
-    "no 1/√d_k": ("multi_head.attention", "scaled_dot_product_attention_backward", no_scale),
-    "no row sum": ("attention.scaled_dot_product", "softmax_backward", no_row_sum),
-    "bias: mean": ("linear", "linear_backward", bias_mean),
-    "bias: last row": ("linear", "linear_backward", bias_last_row),
-    "σ constant": ("add_norm.norms", "layer_norm_backward", sigma_constant),
-    "ReLU open": ("feed_forward.feed_forward", "relu_backward", relu_open),
+    "no 1/√d_k": ("multi_head.attention", "attend_backward", no_scale),
+    "no row sum": ("attention.scaled_dot_product", "softmax_backward_formula", no_row_sum),
+    "bias: mean": ("linear", "linear_backward_formula", bias_mean),
+    "bias: last row": ("linear", "linear_backward_formula", bias_last_row),
+    "σ constant": ("add_norm.norms", "layer_norm_backward_formula", sigma_constant),
+    "ReLU open": ("feed_forward.feed_forward", "relu_backward_formula", relu_open),
     "no skip": ("add_norm.residual", "AddNorm.backward", no_skip),
 }
 

@@ -40,7 +40,7 @@ GPT2 = TransformerConfig(
 TINY = dataclasses.replace(GPT2, vocab_size=1000, d_model=128, n_heads=2, d_ff=512, n_layers=2)
 PLACES = {  # what is timed: where it stands, and its name there
     "projections": (qn.MultiHeadAttention, "__call__"),  # less the attention inside
-    "attention": (multi_head, "scaled_dot_product_attention"),
+    "attention": (multi_head, "attend"),
     "feed-forward": (qn.FeedForward, "__call__"),
     "output": (TiedOutput, "__call__"),
 }

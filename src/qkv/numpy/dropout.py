@@ -3,7 +3,7 @@
 import numpy as np
 
 from qkv.numpy.array_types import Bools, Floats
-from qkv.numpy.checks import check_shapes
+from qkv.numpy.checks import check_shapes, running
 from qkv.numpy.layer import Layer
 from qkv.shapes import check_range
 
@@ -25,14 +25,19 @@ def dropout(x: Floats, keep_mask: Bools, p: float) -> Floats:
     """
     check_shapes("dropout", x=(x, "..."), keep_mask=(keep_mask, "bool ..."))
     check_range("dropout", "a number in [0, 1)", p=p)
-    return x * keep_mask * (1 / (1 - float(p)))
+    return dropout_formula(x, keep_mask, float(p))
+
+
+def dropout_formula(x: Floats, keep_mask: Bools, p: float) -> Floats:
+    """x · keep_mask / (1 − p), which the layer calls; of a gradient, its own backward."""
+    return x * keep_mask * (1 / (1 - p))
 
 
 def dropout_backward(dout: Floats, keep_mask: Bools, p: float) -> Floats:
     """Backward of dropout: the same numbers are zeroed, the rest scaled alike."""
     check_shapes("dropout_backward", dout=(dout, "..."), keep_mask=(keep_mask, "bool ..."))
     check_range("dropout_backward", "a number in [0, 1)", p=p)
-    return dout * keep_mask * (1 / (1 - float(p)))
+    return dropout_formula(dout, keep_mask, float(p))
 
 
 class Dropout(Layer):
@@ -53,15 +58,16 @@ class Dropout(Layer):
 
     def __call__(self, x: Floats) -> Floats:
         """x: any shape."""
-        check_shapes("Dropout", x=(x, "..."))
+        if not running.checked_call:
+            check_shapes("Dropout", x=(x, "..."))
         if not self.training or not self.p:
             self.save_for_backward(None)
             return x
         keep_mask = self.rng.random(x.shape) >= self.p
         self.save_for_backward(keep_mask)
-        return dropout(x, keep_mask, self.p)
+        return dropout_formula(x, keep_mask, self.p)
 
     def backward(self, dout: Floats) -> Floats:
         """dout, any shape -> dx."""
         (keep_mask,) = self.pop_saved()
-        return dout if keep_mask is None else dropout_backward(dout, keep_mask, self.p)
+        return dout if keep_mask is None else dropout_formula(dout, keep_mask, self.p)

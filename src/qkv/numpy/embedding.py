@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from qkv.numpy.array_types import Floats, Ints
-from qkv.numpy.checks import check_shapes
+from qkv.numpy.checks import check_shapes, running
 from qkv.numpy.layer import Layer
 from qkv.shapes import check_range
 from qkv.shapes.embedding import check_embedding, check_ids_in_vocabulary
@@ -31,7 +31,12 @@ def embedding(ids: Ints, table: Floats, scale: float = 1.0) -> Floats:
     check_shapes("embedding", ids=(ids, "int ..."), table=(table, "vocab_size d_model"))
     check_ids_in_vocabulary("embedding", ids, table.shape[0])
     check_range("embedding", "a number above 0", scale=scale)
-    return table[ids] * float(scale)  # (..., d_model)
+    return embedding_formula(ids, table, float(scale))
+
+
+def embedding_formula(ids: Ints, table: Floats, scale: float) -> Floats:
+    """table[ids] · scale, which the layer calls."""
+    return table[ids] * scale  # (..., d_model)
 
 
 def embedding_backward(dout: Floats, ids: Ints, table: Floats, scale: float = 1.0) -> Floats:
@@ -108,11 +113,11 @@ class Embedding(Layer):
 
     def __call__(self, ids: Ints) -> Floats:
         """ids: (...) -> (..., d_model)."""
-        table = self.params["weight"]
-        check_shapes("Embedding", ids=(ids, "int ..."))
-        check_ids_in_vocabulary("Embedding", ids, table.shape[0])
+        if not running.checked_call:
+            check_shapes("Embedding", ids=(ids, "int ..."))
+            check_ids_in_vocabulary("Embedding", ids, len(self.params["weight"]))
         self.save_for_backward("the layer itself", ids)
-        return table[ids] * self.scale  # (..., d_model)
+        return embedding_formula(ids, self.params["weight"], self.scale)
 
     def backward(self, dout: Floats) -> None:
         """dout: (..., d_model); adds to the gradient of the rows that were looked up."""
@@ -129,11 +134,11 @@ class Embedding(Layer):
 
         x: (..., d_model) -> (..., vocab_size).
         """
-        table = self.params["weight"]
-        weight = (table, "vocab_size d_model")
-        check_shapes("Embedding.project", weight=weight, x=(x, "... d_model"))
+        if not running.checked_call:
+            weight = (self.params["weight"], "vocab_size d_model")
+            check_shapes("Embedding.project", weight=weight, x=(x, "... d_model"))
         self.save_for_backward("project", x)
-        return x @ table.T  # (..., vocab_size)
+        return x @ self.params["weight"].T  # (..., vocab_size)
 
     def project_backward(self, dout: Floats) -> Floats:
         """dout: (..., vocab_size) -> dx: (..., d_model); adds to the gradient of the table."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from qkv.numpy.array_types import Floats
-from qkv.numpy.checks import check_shapes
+from qkv.numpy.checks import check_shapes, running
 from qkv.numpy.layer import Layer
 from qkv.shapes import check_count
 
@@ -26,11 +26,11 @@ def linear(x: Floats, weight: Floats, bias: Floats | None = None) -> Floats:
         ValueError: shapes or dtypes do not fit together.
     """
     check_shapes("linear", x=(x, "... d_in"), weight=(weight, "d_in d_out"), bias=(bias, "d_out"))
-    return _project(x, weight, bias)
+    return linear_formula(x, weight, bias)
 
 
-def _project(x: Floats, weight: Floats, bias: Floats | None) -> Floats:
-    """`linear` without its checks, for a layer, which has checked its input already."""
+def linear_formula(x: Floats, weight: Floats, bias: Floats | None) -> Floats:
+    """x W + b, which layers call."""
     out = x @ weight  # (..., d_out)
     if bias is not None:
         out += bias
@@ -50,6 +50,13 @@ def linear_backward(
     call = "linear_backward"
     check_shapes(call, x=(x, "... d_in"), weight=(weight, "d_in d_out"), bias=(bias, "d_out"))
     check_shapes(call, dout=(dout, (*x.shape[:-1], weight.shape[1])))
+    return linear_backward_formula(dout, x, weight, bias)
+
+
+def linear_backward_formula(
+    dout: Floats, x: Floats, weight: Floats, bias: Floats | None
+) -> tuple[Floats, Floats, Floats | None]:
+    """dx = dout Wᵀ, dW = xᵀ dout, db = Σ dout, which layers call."""
     dx = dout @ weight.T  # (..., d_in)
     rows = dout.reshape(-1, dout.shape[-1])  # (N, d_out)
     dweight = x.reshape(-1, x.shape[-1]).T @ rows  # (d_in, d_out)
@@ -88,17 +95,17 @@ class Linear(Layer):
 
     def __call__(self, x: Floats) -> Floats:
         """x: (..., d_in) -> (..., d_out)."""
-        weight = self.params["weight"]
-        check_shapes("Linear", weight=(weight, "d_in d_out"), x=(x, "... d_in"))
+        if not running.checked_call:
+            check_shapes("Linear", weight=(self.params["weight"], "d_in d_out"), x=(x, "... d_in"))
         self.save_for_backward(x)
-        return _project(x, weight, self.params.get("bias"))
+        return linear_formula(x, self.params["weight"], self.params.get("bias"))
 
     def backward(self, dout: Floats) -> Floats:
         """dout: (..., d_out) -> dx: (..., d_in); adds to the gradients of weight and bias."""
         (x,) = self.pop_saved()
         weight, bias = self.params["weight"], self.params.get("bias")
         check_shapes("Linear.backward", dout=(dout, (*x.shape[:-1], weight.shape[1])))
-        dx, dweight, dbias = linear_backward(dout, x, weight, bias)
+        dx, dweight, dbias = linear_backward_formula(dout, x, weight, bias)
         self.grads["weight"] += dweight
         if dbias is not None:
             self.grads["bias"] += dbias

@@ -22,6 +22,11 @@ def padding_mask(ids: Ints, pad_id: int) -> Bools:
     """
     check_shapes("padding_mask", ids=(ids, "int B S"))
     check_pad_id("padding_mask", pad_id)
+    return padding_mask_formula(ids, pad_id)
+
+
+def padding_mask_formula(ids: Ints, pad_id: int) -> Bools:
+    """`padding_mask` without its checks."""
     not_padding: Bools = ids != pad_id  # (B, S)
     return not_padding[:, None, None, :]  # (B, 1, 1, S)
 
@@ -76,7 +81,13 @@ def combine_masks(*masks: Bools | None) -> Bools | None:
     """
     given = [mask for mask in masks if mask is not None]
     check_masks("combine_masks", *given)
+    return combine_masks_formula(*given)
+
+
+def combine_masks_formula(*masks: Bools | None) -> Bools | None:
+    """`combine_masks` without its checks."""
     combined = None
-    for mask in given:
-        combined = mask if combined is None else combined & mask  # (B, H, T, S)
+    for mask in masks:
+        if mask is not None:
+            combined = mask if combined is None else combined & mask  # (B, H, T, S)
     return combined

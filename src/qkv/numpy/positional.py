@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qkv.numpy.array_types import Floats, Ints
-from qkv.numpy.checks import check_shapes
+from qkv.numpy.checks import check_shapes, running
 from qkv.numpy.layer import Layer
 from qkv.shapes import check_count
 from qkv.shapes.attention import check_causal
@@ -46,7 +46,11 @@ def sinusoidal_encoding(
     Source: Vaswani et al. 2017, section 3.5.
     """
     check_encoding("sinusoidal_encoding", n, d_model, layout, start)
-    n, d_model, start = int(n), int(d_model), int(start)
+    return sinusoidal_formula(int(n), int(d_model), layout, int(start), dtype)
+
+
+def sinusoidal_formula(n: int, d_model: int, layout: str, start: int, dtype: DTypeLike) -> Floats:
+    """sin and cos of pos / 10000^(2i / d_model) for pair i, which models call."""
     position = np.arange(start, start + n)  # (n,)
     angle = position[:, None] * _frequencies(d_model, 10000.0)  # (n, pairs)
     first, second = _pair_slices(d_model, layout)
@@ -99,10 +103,11 @@ class LearnedPositions(Layer):
 
     def __call__(self, x: Floats, start: int = 0) -> Floats:
         """x: (..., T, d_model), whose first vector stands at `start` -> shaped like x."""
+        if not running.checked_call:
+            weight = (self.params["weight"], "max_len d_model")
+            check_shapes("LearnedPositions", weight=weight, x=(x, "... T d_model"))
+            check_max_len("LearnedPositions", x.shape[-2], start, len(self.params["weight"]))
         table = self.params["weight"]
-        weight = (table, "max_len d_model")
-        check_shapes("LearnedPositions", weight=weight, x=(x, "... T d_model"))
-        check_max_len("LearnedPositions", x.shape[-2], start, len(table))
         self.save_for_backward(x.shape, start)
         return x + table[start : start + x.shape[-2]]  # (..., T, d_model)
 
@@ -140,7 +145,7 @@ def rotary(
     """
     check_shapes("rotary", x=(x, "*batch T d"), positions=(positions, "int -> *batch T"))
     check_rotary("rotary", x.shape, base, layout)
-    return _rotate_pairs(x, positions, float(base), layout, 1)
+    return rotate_pairs(x, positions, base=float(base), layout=layout)
 
 
 def rotary_backward(
@@ -154,11 +159,18 @@ def rotary_backward(
     call = "rotary_backward"
     check_shapes(call, dout=(dout, "*batch T d"), positions=(positions, "int -> *batch T"))
     check_rotary(call, dout.shape, base, layout)
-    return _rotate_pairs(dout, positions, float(base), layout, -1)
+    return rotate_pairs(dout, positions, -1, base=float(base), layout=layout)
 
 
-def _rotate_pairs(x: Floats, positions: Ints | None, base: float, layout: str, sign: int) -> Floats:
-    """Rotate each pair, forwards with sign 1, back with −1."""
+def rotate_pairs(
+    x: Floats,
+    positions: Ints | None,
+    sign: int = 1,
+    *,
+    base: float = 10000.0,
+    layout: str = "interleaved",
+) -> Floats:
+    """Rotate each pair, forwards with sign 1, back with −1; layers call this."""
     if positions is None:
         positions = np.arange(x.shape[-2])  # (T,)
     angle = positions[..., None] * _frequencies(x.shape[-1], base)  # (..., T, d/2)
@@ -182,10 +194,15 @@ def alibi_slopes(n_heads: int, *, dtype: DTypeLike = np.float32) -> Floats:
     Source: Press, Smith and Lewis 2022, section 3, and the code published with it.
     """
     check_count("alibi_slopes", n_heads=n_heads)
-    power_of_two = 1 << (int(n_heads).bit_length() - 1)
+    return _alibi_slopes(int(n_heads)).astype(dtype)  # (H,)
+
+
+def _alibi_slopes(n_heads: int) -> NDArray[np.float64]:
+    """2^(−8/H), 2^(−16/H), … and, beyond the last power of two, every other slope of twice that."""
+    power_of_two = 1 << (n_heads.bit_length() - 1)
     slopes = 2.0 ** (-8 * np.arange(1, power_of_two + 1) / power_of_two)  # (power_of_two,)
     more = 2.0 ** (-4 * np.arange(1, 2 * power_of_two, 2) / power_of_two)  # (power_of_two,)
-    return np.concatenate([slopes, more[: n_heads - power_of_two]]).astype(dtype)  # (H,)
+    return np.concatenate([slopes, more[: n_heads - power_of_two]])  # (H,)
 
 
 def alibi_bias(
@@ -210,7 +227,12 @@ def alibi_bias(
     S = T if S is None else S
     check_count("alibi_bias", n_heads=n_heads)
     check_causal("alibi_bias", T, S)
+    return alibi_formula(int(n_heads), T, S, dtype)
+
+
+def alibi_formula(n_heads: int, T: int, S: int, dtype: DTypeLike) -> Floats:
+    """−slope · |query − key|, which models call."""
     query = np.arange(S - T, S)[:, None]  # (T, 1)
     distance = abs(query - np.arange(S))  # (T, S)
-    slopes = alibi_slopes(n_heads, dtype=np.float64)  # (H,)
+    slopes = _alibi_slopes(n_heads)  # (H,)
     return (-slopes[:, None, None] * distance)[None].astype(dtype)  # (1, H, T, S)

@@ -19,7 +19,7 @@ def check_embedding(vocab_size: int, d_model: int, pad_id: int | None, scale: fl
         check_below("Embedding", "pad_id", pad_id, "vocab_size", vocab_size, hint)
 
 
-def check_ids_in_vocabulary(call: str, ids: Any, vocab_size: int) -> None:
+def check_ids_in_vocabulary(call: str, ids: Any, vocab_size: int, name: str = "ids") -> None:
     """Refuse ids that stand for no row of the table; names the first and its place."""
     if 0 in ids.shape or (int(ids.min()) >= 0 and int(ids.max()) < vocab_size):
         return
@@ -29,10 +29,10 @@ def check_ids_in_vocabulary(call: str, ids: Any, vocab_size: int) -> None:
     for size in reversed(ids.shape):
         at, axis_index = divmod(at, size)
         index.insert(0, axis_index)
-    where = f" at ids[{', '.join(map(str, index))}]" if index else ""
+    where = f" at {name}[{', '.join(map(str, index))}]" if index else ""
     hint = "the tokens are of another vocabulary"
     expected = f"in [0, vocab_size) = [0, {vocab_size})"
-    raise ValueError(f"{call}: ids must be {expected}, got {token}{where}: {hint}")
+    raise ValueError(f"{call}: {name} must be {expected}, got {token}{where}: {hint}")
 
 
 def check_encoding(call: str, n: int, d_model: int, layout: str, start: int) -> None:

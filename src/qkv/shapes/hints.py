@@ -12,6 +12,7 @@ LAYER_BEFORE = "check the width of the layer before"
 SAME_CALL = "pass the forward's own"
 ONE_SENTENCE = "one sentence is a batch of one, {}[None, :]"
 EMBEDDING_SCALE = "write math.sqrt(d_model), or 1.0 for the vectors as they are"
+LAYERS_OF_SENTENCES = ("MultiHeadAttention", "EncoderLayer", "DecoderLayer", "Encoder", "Decoder")
 NEW_TOKENS = "pass the heads of the new tokens alone"
 NO_TOKENS = "at least one sentence of at least one token"
 
@@ -34,9 +35,11 @@ ARRAY_HINTS = {
     "k.d_k": "check W_k's output width",
     "v": SHARED_AXES,
     "v.S": "each key has one value",
-    "mask": ATTENTION_MASK,
+    **dict.fromkeys(("mask", "target_mask", "memory_mask"), ATTENTION_MASK),
     "bias": ATTENTION_MASK,
-    "mask.axes": "drop the leading axes of mask",
+    **{
+        f"{n}.axes": f"drop the leading axes of {n}" for n in ("mask", "target_mask", "memory_mask")
+    },
     "bias.axes": "drop the leading axes of bias",
     "w_q": "its rows are the width of q",
     "w_k": "w_q and w_k share their output width",
@@ -78,7 +81,7 @@ ARRAY_HINTS = {
     # heads and caches
     "split_heads: x": "the heads stand side by side in the last axis",
     "merge_heads: x": "pass what split_heads returned",
-    "MultiHeadAttention: x": "one sentence is x[None]",
+    **{f"{layer}: x": "one sentence is x[None]" for layer in LAYERS_OF_SENTENCES},
     "memory": "memory is one for each sentence of x",
     "memory.d_model": LAYER_BEFORE,
     "memory.kdim": LAYER_BEFORE,

@@ -85,10 +85,12 @@ def check_multi_head(
     causal: bool,
     rotary: bool,
     training: bool,
+    mask_name: str = "mask",
 ) -> None:
     """Refuse whatever a call of MultiHeadAttention cannot use, before anything is computed or kept.
 
     Args:
+        mask_name: what the call names its mask.
         parameter: one of the layer's, whose dtype counts.
         sizes: d_model, n_heads, n_kv_heads, d_k, d_v.
         widths: kdim, vdim.
@@ -123,7 +125,7 @@ def check_multi_head(
             T=T,
             S=S,
             x=(x, "..."),
-            mask=(mask, "bool -> B H T S"),
+            **{mask_name: (mask, "bool -> B H T S")},
             bias=(bias, "-> B H T S"),
         )
     if causal:
@@ -161,9 +163,7 @@ def _check_cache(
     if not hasattr(cache, "keys") or not hasattr(cache, "is_static"):
         came = type(cache).__name__
         raise ValueError(f"{call}: cache must be a KeyValueCache, got {came}")
-    if training:
-        hint = "a cache is for decoding, where nothing is learnt: call eval() first"
-        raise ValueError(f"{call}: cache must be None in training mode: {hint}")
+    check_cache_mode(call, training)
     if memory is not None and causal:
         hint = "no key of a memory comes after a query"
         raise ValueError(f"{call}: causal must be False with a memory and a cache: {hint}")
@@ -179,6 +179,13 @@ def _check_cache(
     arrays = {"cache.keys": (keys, "B n_kv_heads S d_k")}
     arrays["cache.values"] = (cache.values, "B n_kv_heads S d_v")
     check_shapes(call, B=B, n_kv_heads=n_kv_heads, S=S, d_k=d_k, d_v=d_v, **arrays)
+
+
+def check_cache_mode(call: str, training: bool) -> None:
+    """Refuse a cache while a layer learns."""
+    if training:
+        hint = "a cache is for decoding, where nothing is learnt: call eval() first"
+        raise ValueError(f"{call}: cache must be None in training mode: {hint}")
 
 
 def check_cache_update(check_shapes: ShapeChecker, call: str, k: Any, v: Any, cache: Any) -> None:

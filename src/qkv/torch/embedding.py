@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from qkv.shapes import check_range
 from qkv.shapes.embedding import check_embedding, check_ids_in_vocabulary
-from qkv.torch.checks import check_shapes
+from qkv.torch.checks import check_shapes, running
 from qkv.torch.layer import Layer
 
 __all__ = ["Embedding", "embedding"]
@@ -29,16 +29,15 @@ def embedding(ids: Tensor, table: Tensor, scale: float = 1.0) -> Tensor:
     """
     check_shapes("embedding", ids=(ids, "int ..."), table=(table, "vocab_size d_model"))
     check_range("embedding", "a number above 0", scale=scale)
-    return F.embedding(_in_table("embedding", ids, table), table) * float(scale)  # (..., d_model)
+    check_in_table("embedding", ids, table)
+    return F.embedding(ids.long(), table) * float(scale)  # (..., d_model)
 
 
-def _in_table(call: str, ids: Tensor, table: Tensor) -> Tensor:
-    """Token ids as int64, each of which stands for a row of the table."""
-    ids = ids.long()
+def check_in_table(call: str, ids: Tensor, table: Tensor, name: str = "ids") -> None:
+    """Refuse token ids of which one stands for no row of the table."""
     # While a graph is traced, values are not known; otherwise a GPU is waited for here.
     if not (torch.compiler.is_compiling() or ids.is_meta):
-        check_ids_in_vocabulary(call, ids, table.shape[0])
-    return ids
+        check_ids_in_vocabulary(call, ids.long(), table.shape[0], name)
 
 
 class Embedding(nn.Embedding, Layer):
@@ -83,18 +82,19 @@ class Embedding(nn.Embedding, Layer):
 
     def forward(self, ids: Tensor) -> Tensor:
         """ids: (...) -> (..., d_model)."""
-        check_shapes("Embedding", ids=(ids, "int ..."))
-        ids = _in_table("Embedding", ids, self.weight)
-        return F.embedding(ids, self.weight, self.pad_id) * self.scale  # (..., d_model)
+        if not running.checked_call:
+            check_shapes("Embedding", ids=(ids, "int ..."))
+            check_in_table("Embedding", ids, self.weight)
+        return F.embedding(ids.long(), self.weight, self.pad_id) * self.scale  # (..., d_model)
 
     def project(self, x: Tensor) -> Tensor:
         """Output projection with tied weights, which scores every token: x tableᵀ.
 
         x: (..., d_model) -> (..., vocab_size).
         """
-        check_shapes(
-            "Embedding.project", weight=(self.weight, "vocab_size d_model"), x=(x, "... d_model")
-        )
+        if not running.checked_call:
+            weight = (self.weight, "vocab_size d_model")
+            check_shapes("Embedding.project", weight=weight, x=(x, "... d_model"))
         logits = F.linear(x, self.weight)  # (..., vocab_size)
         if self.pad_id is not None:
             # The row of padding is a constant: its score is written once more, without the row.

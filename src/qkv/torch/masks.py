@@ -22,6 +22,11 @@ def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
     """
     check_shapes("padding_mask", ids=(ids, "int B S"))
     check_pad_id("padding_mask", pad_id)
+    return padding_mask_formula(ids, pad_id)
+
+
+def padding_mask_formula(ids: Tensor, pad_id: int) -> Tensor:
+    """`padding_mask` without its checks."""
     not_padding = ids != pad_id  # (B, S)
     return not_padding[:, None, None, :]  # (B, 1, 1, S)
 
@@ -79,7 +84,13 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
     """
     given = [mask for mask in masks if mask is not None]
     check_masks("combine_masks", *given)
+    return combine_masks_formula(*given)
+
+
+def combine_masks_formula(*masks: Tensor | None) -> Tensor | None:
+    """`combine_masks` without its checks."""
     combined = None
-    for mask in given:
-        combined = mask if combined is None else combined & mask  # (B, H, T, S)
+    for mask in masks:
+        if mask is not None:
+            combined = mask if combined is None else combined & mask  # (B, H, T, S)
     return combined

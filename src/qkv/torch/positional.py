@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from qkv.shapes import check_count
 from qkv.shapes.attention import check_causal
 from qkv.shapes.embedding import check_encoding, check_max_len, check_rotary
-from qkv.torch.checks import check_shapes
+from qkv.torch.checks import check_shapes, running
 from qkv.torch.layer import Layer
 
 __all__ = [
@@ -46,7 +46,18 @@ def sinusoidal_encoding(
     Source: Vaswani et al. 2017, section 3.5.
     """
     check_encoding("sinusoidal_encoding", n, d_model, layout, start)
-    n, d_model, start = int(n), int(d_model), int(start)
+    return sinusoidal_formula(int(n), int(d_model), layout, int(start), dtype, device)
+
+
+def sinusoidal_formula(
+    n: int,
+    d_model: int,
+    layout: str,
+    start: int,
+    dtype: torch.dtype | None,
+    device: torch.device | str | None,
+) -> Tensor:
+    """sin and cos of pos / 10000^(2i / d_model) for pair i, which models call."""
     position = torch.arange(start, start + n, device=device)  # (n,)
     angle = position[:, None] * _frequencies(d_model, 10000.0, position.device)  # (n, pairs)
     first, second = _pair_slices(d_model, layout)
@@ -100,10 +111,10 @@ class LearnedPositions(Layer):
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
         """x: (..., T, d_model), whose first vector stands at `start` -> shaped like x."""
-        check_shapes(
-            "LearnedPositions", weight=(self.weight, "max_len d_model"), x=(x, "... T d_model")
-        )
-        check_max_len("LearnedPositions", x.shape[-2], start, len(self.weight))
+        if not running.checked_call:
+            weight = (self.weight, "max_len d_model")
+            check_shapes("LearnedPositions", weight=weight, x=(x, "... T d_model"))
+            check_max_len("LearnedPositions", x.shape[-2], start, len(self.weight))
         return x + self.weight[start : start + x.shape[-2]]  # (..., T, d_model)
 
 
@@ -132,9 +143,20 @@ def rotary(
     """
     check_shapes("rotary", x=(x, "*batch T d"), positions=(positions, "int -> *batch T"))
     check_rotary("rotary", x.shape, base, layout)
+    return rotate_pairs(x, positions, base=float(base), layout=layout)
+
+
+def rotate_pairs(
+    x: Tensor,
+    positions: Tensor | None,
+    *,
+    base: float = 10000.0,
+    layout: str = "interleaved",
+) -> Tensor:
+    """Rotate each pair; layers call this."""
     if positions is None:
         positions = torch.arange(x.shape[-2], device=x.device)  # (T,)
-    angle = positions[..., None] * _frequencies(x.shape[-1], float(base), x.device)  # (..., T, d/2)
+    angle = positions[..., None] * _frequencies(x.shape[-1], base, x.device)  # (..., T, d/2)
     cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
     first, second = _pair_slices(x.shape[-1], layout)
     a = x[..., first] * cos - x[..., second] * sin  # (..., T, d/2)
@@ -161,7 +183,14 @@ def alibi_slopes(
     Source: Press, Smith and Lewis 2022, section 3, and the code published with it.
     """
     check_count("alibi_slopes", n_heads=n_heads)
-    power_of_two = 1 << (int(n_heads).bit_length() - 1)
+    return _alibi_slopes(int(n_heads), dtype, device)
+
+
+def _alibi_slopes(
+    n_heads: int, dtype: torch.dtype | None, device: torch.device | str | None
+) -> Tensor:
+    """2^(−8/H), 2^(−16/H), … and, beyond the last power of two, every other slope of twice that."""
+    power_of_two = 1 << (n_heads.bit_length() - 1)
     slopes = [2 ** (-8 * n / power_of_two) for n in range(1, power_of_two + 1)]
     more = [2 ** (-4 * n / power_of_two) for n in range(1, 2 * power_of_two, 2)]
     return torch.tensor(slopes + more[: n_heads - power_of_two], dtype=dtype, device=device)  # (H,)
@@ -194,10 +223,21 @@ def alibi_bias(
     S = T if S is None else S
     check_count("alibi_bias", n_heads=n_heads)
     check_causal("alibi_bias", T, S)
+    return alibi_formula(int(n_heads), T, S, dtype, device)
+
+
+def alibi_formula(
+    n_heads: int,
+    T: int,
+    S: int,
+    dtype: torch.dtype | None,
+    device: torch.device | str | None,
+) -> Tensor:
+    """−slope · |query − key|, which models call."""
     dtype = dtype or torch.get_default_dtype()
     # Half precision would round the slopes first and the products again.
     exact = torch.promote_types(dtype, torch.float32)
-    slopes = alibi_slopes(n_heads, dtype=exact, device=device)  # (H,)
+    slopes = _alibi_slopes(n_heads, exact, device)  # (H,)
     query = torch.arange(S - T, S, device=device)[:, None]  # (T, 1)
     distance = (query - torch.arange(S, device=device)).abs()  # (T, S)
     return (-slopes[:, None, None] * distance)[None].to(dtype)  # (1, H, T, S)

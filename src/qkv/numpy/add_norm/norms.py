@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from qkv.numpy.array_types import Floats
-from qkv.numpy.checks import check_shapes
+from qkv.numpy.checks import check_shapes, running
 from qkv.numpy.half_precision import upcast
 from qkv.numpy.layer import Layer
 from qkv.shapes import check_count, check_range
@@ -35,11 +35,15 @@ def layer_norm(x: Floats, weight: Floats, bias: Floats | None = None, eps: float
         ValueError: x, weight, bias or eps do not fit together.
     Source: Ba, Kiros and Hinton 2016, eq. 4.
     """
-    parameters = {"weight": weight} if bias is None else {"weight": weight, "bias": bias}
-    checked = {name: (value, "d_model") for name, value in parameters.items()}
-    check_shapes("layer_norm", x=(x, "... d_model+"), **checked)
+    parameters = {"weight": (weight, "d_model"), "bias": (bias, "d_model")}
+    check_shapes("layer_norm", x=(x, "... d_model+"), **parameters)
     check_range("layer_norm", "a number above 0", eps=eps)
-    normal, _ = _standardised(x, float(eps))  # (..., d_model)
+    return layer_norm_formula(x, weight, bias, float(eps))
+
+
+def layer_norm_formula(x: Floats, weight: Floats, bias: Floats | None, eps: float) -> Floats:
+    """(x − mean) / √(variance + ε) · weight + bias, which the layer calls."""
+    normal, _ = _standardised(x, eps)  # (..., d_model)
     out = normal * weight if bias is None else normal * weight + bias
     return out.astype(x.dtype, copy=False)
 
@@ -78,7 +82,14 @@ def layer_norm_backward(
     check_shapes(call, x=(x, "... d_model+"), weight=(weight, "d_model"))
     check_shapes(call, dout=(dout, x.shape))
     check_range(call, "a number above 0", eps=eps)
-    normal, factor = _standardised(x, float(eps))  # (..., d_model), (..., 1)
+    return layer_norm_backward_formula(dout, x, weight, float(eps))
+
+
+def layer_norm_backward_formula(
+    dout: Floats, x: Floats, weight: Floats, eps: float
+) -> tuple[Floats, Floats, Floats]:
+    """(g − mean g − n · mean(g · n)) / √(variance + ε), which the layer calls."""
+    normal, factor = _standardised(x, eps)  # (..., d_model), (..., 1)
     dout = upcast(dout)
     dnormal = dout * weight  # (..., d_model)
     along = (dnormal * normal).mean(-1, keepdims=True)  # (..., 1)
@@ -102,7 +113,12 @@ def rms_norm(x: Floats, weight: Floats, eps: float = 1e-5) -> Floats:
     """
     check_shapes("rms_norm", x=(x, "... d_model+"), weight=(weight, "d_model"))
     check_range("rms_norm", "a number above 0", eps=eps)
-    normal, _ = _of_mean_square_one(x, float(eps))  # (..., d_model)
+    return rms_norm_formula(x, weight, float(eps))
+
+
+def rms_norm_formula(x: Floats, weight: Floats, eps: float) -> Floats:
+    """x / √(mean x² + ε) · weight, which the layer calls."""
+    normal, _ = _of_mean_square_one(x, eps)  # (..., d_model)
     return (normal * weight).astype(x.dtype, copy=False)
 
 
@@ -127,7 +143,14 @@ def rms_norm_backward(
     check_shapes(call, x=(x, "... d_model+"), weight=(weight, "d_model"))
     check_shapes(call, dout=(dout, x.shape))
     check_range(call, "a number above 0", eps=eps)
-    normal, factor = _of_mean_square_one(x, float(eps))  # (..., d_model), (..., 1)
+    return rms_norm_backward_formula(dout, x, weight, float(eps))
+
+
+def rms_norm_backward_formula(
+    dout: Floats, x: Floats, weight: Floats, eps: float
+) -> tuple[Floats, Floats]:
+    """(g − n · mean(g · n)) / √(mean x² + ε), which the layer calls."""
+    normal, factor = _of_mean_square_one(x, eps)  # (..., d_model), (..., 1)
     dout = upcast(dout)
     dnormal = dout * weight  # (..., d_model)
     dx = factor * (dnormal - normal * (dnormal * normal).mean(-1, keepdims=True))
@@ -157,22 +180,25 @@ class LayerNorm(Layer):
         super().__init__()
         check_count("LayerNorm", d_model=d_model)
         check_range("LayerNorm", "a number above 0", eps=eps)
-        self.eps = eps
+        self.eps = float(eps)
         self.register_parameter("weight", np.ones(d_model, dtype))
         if bias:
             self.register_parameter("bias", np.zeros(d_model, dtype))
 
     def __call__(self, x: Floats) -> Floats:
         """x: (..., d_model) -> the same shape."""
-        check_shapes("LayerNorm", weight=(self.params["weight"], "d_model"), x=(x, "... d_model"))
+        if not running.checked_call:
+            check_shapes(
+                "LayerNorm", weight=(self.params["weight"], "d_model"), x=(x, "... d_model")
+            )
         self.save_for_backward(x)
-        return layer_norm(x, self.params["weight"], self.params.get("bias"), self.eps)
+        return layer_norm_formula(x, self.params["weight"], self.params.get("bias"), self.eps)
 
     def backward(self, dout: Floats) -> Floats:
         """dout: (..., d_model) -> dx; adds to the gradients of weight and bias."""
         (x,) = self.pop_saved()
         check_shapes("LayerNorm.backward", dout=(dout, x.shape))
-        dx, dweight, dbias = layer_norm_backward(dout, x, self.params["weight"], self.eps)
+        dx, dweight, dbias = layer_norm_backward_formula(dout, x, self.params["weight"], self.eps)
         self.grads["weight"] += dweight
         if "bias" in self.params:
             self.grads["bias"] += dbias
@@ -194,20 +220,21 @@ class RMSNorm(Layer):
         super().__init__()
         check_count("RMSNorm", d_model=d_model)
         check_range("RMSNorm", "a number above 0", eps=eps)
-        self.eps = eps
+        self.eps = float(eps)
         self.register_parameter("weight", np.ones(d_model, dtype))
 
     def __call__(self, x: Floats) -> Floats:
         """x: (..., d_model) -> the same shape."""
-        check_shapes("RMSNorm", weight=(self.params["weight"], "d_model"), x=(x, "... d_model"))
+        if not running.checked_call:
+            check_shapes("RMSNorm", weight=(self.params["weight"], "d_model"), x=(x, "... d_model"))
         self.save_for_backward(x)
-        return rms_norm(x, self.params["weight"], self.eps)
+        return rms_norm_formula(x, self.params["weight"], self.eps)
 
     def backward(self, dout: Floats) -> Floats:
         """dout: (..., d_model) -> dx; adds to the gradient of the weight."""
         (x,) = self.pop_saved()
         check_shapes("RMSNorm.backward", dout=(dout, x.shape))
-        dx, dweight = rms_norm_backward(dout, x, self.params["weight"], self.eps)
+        dx, dweight = rms_norm_backward_formula(dout, x, self.params["weight"], self.eps)
         self.grads["weight"] += dweight
         return dx
 

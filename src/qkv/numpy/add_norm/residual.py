@@ -7,7 +7,7 @@ from numpy.typing import DTypeLike
 
 from qkv.numpy.add_norm.norms import make_norm
 from qkv.numpy.array_types import Floats
-from qkv.numpy.checks import check_shapes
+from qkv.numpy.checks import check_shapes, running
 from qkv.numpy.dropout import Dropout
 from qkv.numpy.layer import Layer
 from qkv.shapes import check_choice, check_count, check_range
@@ -59,16 +59,15 @@ class AddNorm(Layer):
 
     def __call__(self, x: Floats, sublayer: Callable[[Floats], Floats]) -> Floats:
         """x: (..., d_model); sublayer: from x to the same shape -> the same shape."""
-        weight = self.norm.params["weight"]
-        check_shapes("AddNorm", weight=(weight, "d_model"), x=(x, "... d_model"))
+        if not running.checked_call:
+            weight = self.norm.params["weight"]
+            check_shapes("AddNorm", weight=(weight, "d_model"), x=(x, "... d_model"))
         self.save_for_backward(x.shape)
-        if self.norm_placement == "pre":
-            return x + self._checked_dropout(sublayer(self.norm(x)), x)
-        return self.norm(x + self._checked_dropout(sublayer(x), x))
-
-    def _checked_dropout(self, y: Floats, x: Floats) -> Floats:
-        check_shapes("AddNorm", **{"sublayer(x)": (y, x.shape)})
-        return self.dropout(y)
+        pre = self.norm_placement == "pre"
+        y = sublayer(self.norm(x) if pre else x)  # (..., d_model)
+        check_shapes("AddNorm", **{"sublayer(x)": (y, x.shape)})  # it may be a caller's own
+        out: Floats = x + self.dropout(y)
+        return out if pre else self.norm(out)
 
     def backward(self, dout: Floats, sublayer_backward: Callable[[Floats], Floats]) -> Floats:
         """Backward through the sub-layer and the residual connection, whose gradients add up.

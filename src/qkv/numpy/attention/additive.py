@@ -4,7 +4,7 @@ import numpy as np
 
 from qkv.numpy.array_types import Bools, Floats
 from qkv.numpy.attention.scaled_dot_product import unbroadcast
-from qkv.numpy.attention.softmax import softmax_backward, softmax_in_place
+from qkv.numpy.attention.softmax import softmax_backward_formula, softmax_in_place
 from qkv.numpy.checks import check_attention
 from qkv.numpy.half_precision import is_half, run_in_float32
 
@@ -51,7 +51,21 @@ def additive_attention(
         w_s=(w_s, "d_a"),
     )
     if is_half(q):
-        return run_in_float32(additive_attention, q, k, v, w_q, w_k, w_s, mask=mask, bias=bias)
+        return run_in_float32(_formula, q, k, v, w_q, w_k, w_s, mask, bias)
+    return _formula(q, k, v, w_q, w_k, w_s, mask, bias)
+
+
+def _formula(
+    q: Floats,
+    k: Floats,
+    v: Floats,
+    w_q: Floats,
+    w_k: Floats,
+    w_s: Floats,
+    mask: Bools | None,
+    bias: Floats | None,
+) -> tuple[Floats, Floats]:
+    """Additive attention: softmax(w_s · tanh(q w_q + k w_k) + bias) v, and the weights."""
     scores = _hidden(q, k, w_q, w_k) @ w_s  # (B, H, T, S)
     if bias is not None:
         scores += bias
@@ -106,13 +120,26 @@ def additive_attention_backward(
         dout=(dout, "*batch T d_v"),
     )
     if is_half(q):
-        return run_in_float32(
-            additive_attention_backward, dout, q, k, v, w_q, w_k, w_s, mask=mask, bias=bias
-        )
-    _, weights = additive_attention(q, k, v, w_q, w_k, w_s, mask=mask, bias=bias)
+        return run_in_float32(_backward_formula, dout, q, k, v, w_q, w_k, w_s, mask, bias)
+    return _backward_formula(dout, q, k, v, w_q, w_k, w_s, mask, bias)
+
+
+def _backward_formula(
+    dout: Floats,
+    q: Floats,
+    k: Floats,
+    v: Floats,
+    w_q: Floats,
+    w_k: Floats,
+    w_s: Floats,
+    mask: Bools | None,
+    bias: Floats | None,
+) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats | None]:
+    """Back along the steps of the formula, which is run again for its weights."""
+    _, weights = _formula(q, k, v, w_q, w_k, w_s, mask, bias)
     hidden = _hidden(q, k, w_q, w_k)  # (B, H, T, S, d_a)
     dv = weights.mT @ dout  # (B, H, S, d_v)
-    dscores = softmax_backward(dout @ v.mT, weights)  # (B, H, T, S)
+    dscores = softmax_backward_formula(dout @ v.mT, weights)  # (B, H, T, S)
     dsum = dscores[..., None] * w_s * (1 - hidden**2)  # (B, H, T, S, d_a)
     dqueries, dkeys = dsum.sum(-2), dsum.sum(-3)  # (B, H, T, d_a), (B, H, S, d_a)
     dq = dqueries @ w_q.T  # (B, H, T, d_q)

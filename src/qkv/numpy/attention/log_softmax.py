@@ -25,6 +25,11 @@ def log_softmax(x: Floats, axis: int = -1) -> Floats:
     """
     check_shapes("log_softmax", x=(x, "..."))
     check_axis("log_softmax", x.shape, axis)
+    return log_softmax_formula(x, axis)
+
+
+def log_softmax_formula(x: Floats, axis: int = -1) -> Floats:
+    """`log_softmax` without its checks."""
     scores = upcast(x)
     # Peak and logarithm are taken off one after the other: a large peak would round the sum away.
     shifted: Floats = scores - scores.max(axis, keepdims=True, initial=np.finfo(scores.dtype).min)

@@ -1,7 +1,5 @@
 """Softmax, which turns scores into weights, and its backward."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from qkv.numpy.array_types import Floats
@@ -33,7 +31,7 @@ def softmax(x: Floats, axis: int = -1) -> Floats:
 
 
 def softmax_in_place(scores: Floats, axis: int = -1) -> Floats:
-    """Softmax in the memory of its scores: they are large, and are not needed again."""
+    """Softmax's formula, in the memory of its scores: they are large, and are not needed again."""
     for x in _in_cache(scores, axis):
         exp_in_place(x, axis)
         # The peak alone gives 1, so only an empty slice, which has the sum 0, is touched.
@@ -48,15 +46,13 @@ def exp_in_place(scores: Floats, axis: int = -1) -> None:
     np.exp(scores, out=scores)
 
 
-def _in_cache(scores: Floats, axis: int) -> Iterator[Floats]:
+def _in_cache(scores: Floats, axis: int) -> list[Floats]:
     """Views of some rows at a time, where rows are what softmax runs along."""
     if axis != -1 or scores.size <= IN_CACHE or not scores.flags.c_contiguous:
-        yield scores
-        return
+        return [scores]
     rows = scores.reshape(-1, scores.shape[-1])
     count = max(IN_CACHE // scores.shape[-1], 1)
-    for start in range(0, len(rows), count):
-        yield rows[start : start + count]
+    return [rows[start : start + count] for start in range(0, len(rows), count)]
 
 
 def softmax_backward(dout: Floats, weights: Floats, axis: int = -1) -> Floats:
@@ -75,6 +71,11 @@ def softmax_backward(dout: Floats, weights: Floats, axis: int = -1) -> Floats:
     check_shapes("softmax_backward", weights=(weights, "..."), dout=(dout, "..."))
     check_axis("softmax_backward", weights.shape, axis)
     if is_half(weights):
-        return run_in_float32(softmax_backward, dout, weights, axis)
+        return run_in_float32(softmax_backward_formula, dout, weights, axis)
+    return softmax_backward_formula(dout, weights, axis)
+
+
+def softmax_backward_formula(dout: Floats, weights: Floats, axis: int = -1) -> Floats:
+    """`softmax_backward` without its checks."""
     mean: Floats = (dout * weights).sum(axis, keepdims=True)
     return weights * (dout - mean)

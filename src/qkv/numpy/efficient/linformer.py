@@ -3,7 +3,7 @@
 import numpy as np
 
 from qkv.numpy.array_types import Bools, Floats
-from qkv.numpy.attention.scaled_dot_product import scaled_dot_product_attention
+from qkv.numpy.attention.scaled_dot_product import attend
 from qkv.numpy.checks import check_attention
 from qkv.numpy.half_precision import is_half, run_in_float32
 
@@ -54,11 +54,23 @@ def linformer_attention(
         f=(f, "S r"),
     )
     if is_half(q):
-        return run_in_float32(
-            linformer_attention, q, k, v, e, f, mask=mask, scale=scale, need_weights=need_weights
-        )
+        return run_in_float32(_formula, q, k, v, e, f, mask, scale, need_weights)
+    return _formula(q, k, v, e, f, mask, scale, need_weights)
+
+
+def _formula(
+    q: Floats,
+    k: Floats,
+    v: Floats,
+    e: Floats,
+    f: Floats,
+    mask: Bools | None,
+    scale: float | None,
+    need_weights: bool,
+) -> tuple[Floats, Floats | None]:
+    """Linformer attention: to r summaries of the keys that are not hidden."""
     if mask is not None:
         key_mask = np.broadcast_to(mask, (*q.shape[:-2], 1, k.shape[-2])).mT  # (B, H, S, 1)
         k, v = np.where(key_mask, k, 0), np.where(key_mask, v, 0)
     k, v = e.T @ k, f.T @ v  # (B, H, r, d_k), (B, H, r, d_v)
-    return scaled_dot_product_attention(q, k, v, scale=scale, need_weights=need_weights)
+    return attend(q, k, v, scale=scale, need_weights=need_weights)

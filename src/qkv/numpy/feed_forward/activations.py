@@ -25,6 +25,11 @@ def relu(x: Floats) -> Floats:
     Source: Vaswani et al. 2017, eq. 2.
     """
     check_shapes("relu", x=(x, "..."))
+    return relu_formula(x)
+
+
+def relu_formula(x: Floats) -> Floats:
+    """max(0, x), which layers call."""
     return np.maximum(x, 0)
 
 
@@ -32,6 +37,11 @@ def relu_backward(dout: Floats, x: Floats) -> Floats:
     """Backward of ReLU: passes where x was positive; at 0 it is 0, as in torch."""
     check_shapes("relu_backward", x=(x, "..."))
     check_shapes("relu_backward", dout=(dout, x.shape))
+    return relu_backward_formula(dout, x)
+
+
+def relu_backward_formula(dout: Floats, x: Floats) -> Floats:
+    """dout where x was positive, which layers call."""
     return dout * (x > 0)
 
 
@@ -47,6 +57,11 @@ def silu(x: Floats) -> Floats:
     Source: Hendrycks and Gimpel 2016, section 2; Ramachandran, Zoph and Le 2017, section 4.
     """
     check_shapes("silu", x=(x, "..."))
+    return silu_formula(x)
+
+
+def silu_formula(x: Floats) -> Floats:
+    """x · sigmoid(x), which layers call."""
     return x * _sigmoid(x)
 
 
@@ -54,6 +69,11 @@ def silu_backward(dout: Floats, x: Floats) -> Floats:
     """Backward of SiLU: with σ the sigmoid of x, dout · σ · (1 + x · (1 − σ))."""
     check_shapes("silu_backward", x=(x, "..."))
     check_shapes("silu_backward", dout=(dout, x.shape))
+    return silu_backward_formula(dout, x)
+
+
+def silu_backward_formula(dout: Floats, x: Floats) -> Floats:
+    """dout · σ · (1 + x · (1 − σ)), which layers call."""
     sigmoid = _sigmoid(x)
     return dout * sigmoid * (1 + x * (1 - sigmoid))
 
@@ -80,6 +100,11 @@ def gelu(x: Floats, *, approximate: str = "none") -> Floats:
     """
     check_shapes("gelu", x=(x, "..."))
     check_choice("gelu", "approximate", approximate, APPROXIMATIONS)
+    return gelu_formula(x, approximate)
+
+
+def gelu_formula(x: Floats, approximate: str) -> Floats:
+    """x · Φ(x), exact or by tanh, which layers call."""
     z = upcast(x)
     cdf = _normal_cdf(z) if approximate == "none" else (1 + np.tanh(_tanh_argument(z))) / 2
     return (z * cdf).astype(x.dtype, copy=False)
@@ -90,6 +115,11 @@ def gelu_backward(dout: Floats, x: Floats, *, approximate: str = "none") -> Floa
     check_shapes("gelu_backward", x=(x, "..."))
     check_shapes("gelu_backward", dout=(dout, x.shape))
     check_choice("gelu_backward", "approximate", approximate, APPROXIMATIONS)
+    return gelu_backward_formula(dout, x, approximate)
+
+
+def gelu_backward_formula(dout: Floats, x: Floats, approximate: str) -> Floats:
+    """dout · (Φ(x) + x Φ′(x)), which layers call."""
     z = upcast(x)
     if approximate == "none":
         cdf = _normal_cdf(z)

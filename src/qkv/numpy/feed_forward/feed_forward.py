@@ -4,15 +4,15 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from qkv.numpy.array_types import Floats
-from qkv.numpy.checks import check_shapes
+from qkv.numpy.checks import check_shapes, checked_by
 from qkv.numpy.dropout import Dropout
 from qkv.numpy.feed_forward.activations import (
-    gelu,
-    gelu_backward,
-    relu,
-    relu_backward,
-    silu,
-    silu_backward,
+    gelu_backward_formula,
+    gelu_formula,
+    relu_backward_formula,
+    relu_formula,
+    silu_backward_formula,
+    silu_formula,
 )
 from qkv.numpy.layer import Layer
 from qkv.numpy.linear import Linear
@@ -66,15 +66,18 @@ class FeedForward(Layer):
         self.w_2 = Linear(d_ff, d_model, bias, rng=rng, dtype=dtype)
         self.dropout = Dropout(dropout, rng=rng)
 
-    def __call__(self, x: Floats) -> Floats:
-        """x: (..., d_model) -> the same shape."""
+    def _check(self, x: Floats) -> None:
         weight = (self.w_1.params["weight"], "d_model d_ff")
         check_shapes("FeedForward", weight=weight, x=(x, "... d_model"))
+
+    @checked_by(_check)
+    def __call__(self, x: Floats) -> Floats:
+        """x: (..., d_model) -> the same shape."""
         hidden = self.w_1(x)  # (..., d_ff)
         if self.activation == "swiglu":
             gate = self.w_gate(x)  # (..., d_ff)
             self.save_for_backward(x.shape, hidden, gate)
-            activated: Floats = silu(gate) * hidden
+            activated: Floats = silu_formula(gate) * hidden
         else:
             self.save_for_backward(x.shape, hidden, None)
             activated = self.activated(hidden)
@@ -86,16 +89,17 @@ class FeedForward(Layer):
         check_shapes("FeedForward.backward", dout=(dout, shape))
         dactivated = self.dropout.backward(self.w_2.backward(dout))  # (..., d_ff)
         if self.activation == "swiglu":
-            dx = self.w_gate.backward(silu_backward(dactivated * hidden, gate))  # (..., d_model)
-            return dx + self.w_1.backward(dactivated * silu(gate))
+            dgate = silu_backward_formula(dactivated * hidden, gate)  # (..., d_ff)
+            dx = self.w_gate.backward(dgate)  # (..., d_model)
+            return dx + self.w_1.backward(dactivated * silu_formula(gate))
         if self.activation == "relu":
-            dhidden = relu_backward(dactivated, hidden)  # (..., d_ff)
+            dhidden = relu_backward_formula(dactivated, hidden)  # (..., d_ff)
         else:
-            dhidden = gelu_backward(dactivated, hidden, approximate=APPROXIMATE[self.activation])
+            dhidden = gelu_backward_formula(dactivated, hidden, APPROXIMATE[self.activation])
         return self.w_1.backward(dhidden)  # (..., d_model)
 
     def activated(self, hidden: Floats) -> Floats:
         """The activation by its name, but for "swiglu", which takes two inputs: (..., d_ff)."""
         if self.activation == "relu":
-            return relu(hidden)
-        return gelu(hidden, approximate=APPROXIMATE[self.activation])
+            return relu_formula(hidden)
+        return gelu_formula(hidden, APPROXIMATE[self.activation])

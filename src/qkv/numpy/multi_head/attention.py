@@ -3,19 +3,22 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from qkv.numpy.array_types import Bools, Floats
-from qkv.numpy.attention.scaled_dot_product import (
-    scaled_dot_product_attention,
-    scaled_dot_product_attention_backward,
-)
-from qkv.numpy.checks import check_multi_head, check_shapes
+from qkv.numpy.attention.scaled_dot_product import attend, attend_backward
+from qkv.numpy.checks import check_multi_head, check_shapes, checked_by
 from qkv.numpy.layer import Layer
 from qkv.numpy.linear import Linear
-from qkv.numpy.multi_head.heads import merge_heads, split_heads
+from qkv.numpy.multi_head.heads import (
+    group_heads,
+    merge_heads_formula,
+    share_heads,
+    split_heads_formula,
+    ungroup_heads,
+)
 from qkv.numpy.multi_head.key_value_cache import KeyValueCache
-from qkv.numpy.positional import rotary, rotary_backward
+from qkv.numpy.positional import rotate_pairs
 from qkv.shapes.multi_head import head_sizes, source_widths
 
 __all__ = ["MultiHeadAttention"]
@@ -71,6 +74,49 @@ class MultiHeadAttention(Layer):
         self.w_v = Linear(self.widths[1], n_kv_heads * d_v, bias, rng=rng, dtype=dtype)
         self.w_o = Linear(n_heads * d_v, d_model, bias, rng=rng, dtype=dtype)
 
+    def _check_inputs(
+        self,
+        call: str,
+        x: Floats,
+        memory: Floats | None = None,
+        value: Floats | None = None,
+        *,
+        mask: Bools | None = None,
+        bias: Floats | None = None,
+        causal: bool = False,
+        cache: KeyValueCache | None = None,
+        **options: Any,
+    ) -> None:
+        """Refuse what this attention cannot use, in the name of a call of it or around it."""
+        check_multi_head(
+            call,
+            x,
+            memory,
+            value,
+            mask,
+            bias,
+            cache,
+            parameter=self.w_q.params["weight"],
+            sizes=self.sizes,
+            widths=self.widths,
+            causal=causal,
+            rotary=self.rotary,
+            training=self.training,
+            **options,
+        )
+
+    def _check(
+        self,
+        x: Floats,
+        memory: Floats | None = None,
+        value: Floats | None = None,
+        *,
+        need_weights: bool = False,
+        **options: Any,
+    ) -> None:
+        self._check_inputs("MultiHeadAttention", x, memory, value, **options)
+
+    @checked_by(_check)
     def __call__(
         self,
         x: Floats,
@@ -102,34 +148,18 @@ class MultiHeadAttention(Layer):
         Raises:
             ValueError: something does not fit; the cache is then as before.
         """
-        weight = self.w_q.params["weight"]
-        check_multi_head(
-            "MultiHeadAttention",
-            x,
-            memory,
-            value,
-            mask,
-            bias,
-            cache,
-            parameter=weight,
-            sizes=self.sizes,
-            widths=self.widths,
-            causal=causal,
-            rotary=self.rotary,
-            training=self.training,
-        )
         _, n_heads, n_kv_heads, _, _ = self.sizes
         start = 0 if cache is None or memory is not None else cache.length
-        q = split_heads(self.w_q(x), n_heads)  # (B, H, T, d_k)
+        q = split_heads_formula(self.w_q(x), n_heads)  # (B, H, T, d_k)
         if self.rotary:
-            q = rotary(q, _positions(q, start))
+            q = _turned(q, start)
         k, v = self._keys_and_values(
             x, memory, value, cache, start
         )  # (B, n_kv_heads, S, d_k), (…, d_v)
         # Heads that share their keys get an axis of their own, along which nothing is copied.
-        k, v = _shared(k, n_heads), _shared(v, n_heads)  # (B, n_kv_heads, G, S, d_k), (…, d_v)
-        q, mask, bias = (_grouped(a, n_kv_heads) for a in (q, mask, bias))
-        context, weights = scaled_dot_product_attention(
+        k, v = share_heads(n_heads, k, v)  # (B, n_kv_heads, G, S, d_k), (…, d_v)
+        q, mask, bias = group_heads(n_kv_heads, q, mask, bias)
+        context, weights = attend(
             q,
             k,
             v,
@@ -139,8 +169,8 @@ class MultiHeadAttention(Layer):
             need_weights=need_weights or self.training,
         )  # (B, n_kv_heads, G, T, d_v), (B, n_kv_heads, G, T, S)
         self.save_for_backward(q, k, v, mask, bias, causal, weights, memory is None, value is None)
-        out = self.w_o(merge_heads(_ungrouped(context)))  # (B, T, d_model)
-        return out, _ungrouped(weights) if need_weights and weights is not None else None
+        out = self.w_o(merge_heads_formula(ungroup_heads(context)))  # (B, T, d_model)
+        return out, ungroup_heads(weights) if need_weights and weights is not None else None
 
     def _keys_and_values(
         self,
@@ -157,15 +187,15 @@ class MultiHeadAttention(Layer):
             return cache.keys, cache.values
         n_kv_heads = self.sizes[2]
         source = x if memory is None else memory
-        k = split_heads(self.w_k(source), n_kv_heads)  # (B, n_kv_heads, S, d_k)
-        v = split_heads(
+        k = split_heads_formula(self.w_k(source), n_kv_heads)  # (B, n_kv_heads, S, d_k)
+        v = split_heads_formula(
             self.w_v(source if value is None else value), n_kv_heads
         )  # (B, n_kv_heads, S, d_v)
         if self.rotary:
-            k = rotary(k, _positions(k, start))
+            k = _turned(k, start)
         if cache is None:
             return k, v
-        return cache.append(k, v) if memory is None else cache.set_static(k, v)
+        return cache.append_unchecked(k, v) if memory is None else cache.set_static_unchecked(k, v)
 
     def backward(self, dout: Floats) -> tuple[Floats, Floats | None, Floats | None]:
         """Backward of the latest call; adds to the gradients of the projections.
@@ -181,55 +211,26 @@ class MultiHeadAttention(Layer):
         q, k, v, mask, bias, causal, weights, self_attends, values_from_keys = self.pop_saved()
         d_model, n_heads, n_kv_heads, _, _ = self.sizes
         check_shapes("MultiHeadAttention.backward", dout=(dout, (len(q), q.shape[3], d_model)))
-        dcontext = split_heads(self.w_o.backward(dout), n_heads)  # (B, H, T, d_v)
-        dq, dk, dv, _ = scaled_dot_product_attention_backward(
-            _grouped(dcontext, n_kv_heads),
-            q,
-            k,
-            v,
-            mask=mask,
-            bias=bias,
-            causal=causal,
-            weights=weights,
+        dcontext = split_heads_formula(self.w_o.backward(dout), n_heads)  # (B, H, T, d_v)
+        (dcontext,) = group_heads(n_kv_heads, dcontext)  # (B, n_kv_heads, G, T, d_v)
+        dq, dk, dv, _ = attend_backward(
+            dcontext, q, k, v, mask=mask, bias=bias, causal=causal, weights=weights
         )
-        dq = _ungrouped(dq)  # (B, H, T, d_k)
+        dq = ungroup_heads(dq)  # (B, H, T, d_k)
         # A head of keys has served several heads of queries: their gradients add.
         dk, dv = dk.sum(2), dv.sum(2)  # (B, n_kv_heads, S, d_k), (B, n_kv_heads, S, d_v)
         if self.rotary:
-            dq = rotary_backward(dq, _positions(dq, 0))
-            dk = rotary_backward(dk, _positions(dk, 0))
-        dx = self.w_q.backward(merge_heads(dq))  # (B, T, d_model)
-        dmemory = self.w_k.backward(merge_heads(dk))  # (B, S, kdim)
-        dvalue = self.w_v.backward(merge_heads(dv))  # (B, S, vdim)
+            dq, dk = _turned(dq, 0, -1), _turned(dk, 0, -1)
+        dx = self.w_q.backward(merge_heads_formula(dq))  # (B, T, d_model)
+        dmemory = self.w_k.backward(merge_heads_formula(dk))  # (B, S, kdim)
+        dvalue = self.w_v.backward(merge_heads_formula(dv))  # (B, S, vdim)
         if not values_from_keys:
             return dx, dmemory, dvalue
         dmemory += dvalue
         return (dx + dmemory, None, None) if self_attends else (dx, dmemory, None)
 
 
-def _positions(x: Floats, start: int) -> NDArray[np.int64]:
-    """Positions of the tokens of (…, T, d) when the first has position `start`."""
-    return np.arange(start, start + x.shape[-2])  # (T,)
-
-
-def _grouped(x: Any, n_kv_heads: int) -> Any:
-    """(…, H, T, S) to (…, n_kv_heads, G, T, S): together the G heads that share their keys.
-
-    Heads that a mask or bias leaves to broadcasting stay so.
-    """
-    if x is None or x.ndim < 3:
-        return x
-    *lead, H, T, S = x.shape
-    return x.reshape(*lead, *((1, 1) if H == 1 else (n_kv_heads, H // n_kv_heads)), T, S)
-
-
-def _ungrouped(x: Floats) -> Floats:
-    """(B, n_kv_heads, G, T, d) to (B, H, T, d)."""
-    B, n_kv_heads, G, T, d = x.shape
-    return x.reshape(B, n_kv_heads * G, T, d)
-
-
-def _shared(x: Floats, n_heads: int) -> Floats:
-    """(B, n_kv_heads, S, d) to (B, n_kv_heads, G, S, d), without a copy."""
-    B, n_kv_heads, S, d = x.shape
-    return np.broadcast_to(x[:, :, None], (B, n_kv_heads, n_heads // n_kv_heads, S, d))
+def _turned(x: Floats, start: int, sign: int = 1) -> Floats:
+    """Queries or keys (…, T, d) turned by their positions, of which the first is `start`."""
+    positions = np.arange(start, start + x.shape[-2])  # (T,)
+    return rotate_pairs(x, positions, sign)

@@ -1,5 +1,9 @@
 """Split the width into heads, and merge them again."""
 
+from typing import Any
+
+import numpy as np
+
 from qkv.numpy.array_types import Floats
 from qkv.numpy.checks import check_shapes
 from qkv.shapes.multi_head import check_heads
@@ -22,6 +26,11 @@ def split_heads(x: Floats, n_heads: int) -> Floats:
     """
     check_shapes("split_heads", x=(x, "... T width"))
     check_heads("split_heads", x.shape, n_heads)
+    return split_heads_formula(x, int(n_heads))
+
+
+def split_heads_formula(x: Floats, n_heads: int) -> Floats:
+    """(B, T, n_heads · d) to (B, n_heads, T, d), which layers call."""
     *lead, T, width = x.shape
     # Split first, swap then: a direct reshape to (B, H, T, d) would mix tokens with heads.
     heads = x.reshape(*lead, T, n_heads, width // n_heads)  # (B, T, H, d)
@@ -41,5 +50,42 @@ def merge_heads(x: Floats) -> Floats:
         ValueError: x has no axis of heads.
     """
     check_shapes("merge_heads", x=(x, "... H T d"))
+    return merge_heads_formula(x)
+
+
+def merge_heads_formula(x: Floats) -> Floats:
+    """(B, H, T, d) to (B, T, H · d), which layers call."""
     *lead, H, T, d = x.shape
     return x.swapaxes(-3, -2).reshape(*lead, T, H * d)  # (B, T, H · d)
+
+
+def group_heads(n_kv_heads: int, *arrays: Any) -> list[Any]:
+    """(…, H, T, S) to (…, n_kv_heads, G, T, S): together the G heads that share their keys.
+
+    Heads that a mask or bias leaves to broadcasting stay so.
+    """
+    grouped = []
+    for x in arrays:
+        if x is None or x.ndim < 3:
+            grouped.append(x)
+            continue
+        *lead, H, T, S = x.shape
+        groups = (1, 1) if H == 1 else (n_kv_heads, H // n_kv_heads)
+        grouped.append(x.reshape(*lead, *groups, T, S))
+    return grouped
+
+
+def ungroup_heads(x: Floats) -> Floats:
+    """(B, n_kv_heads, G, T, d) to (B, H, T, d)."""
+    B, n_kv_heads, G, T, d = x.shape
+    return x.reshape(B, n_kv_heads * G, T, d)
+
+
+def share_heads(n_heads: int, *arrays: Floats) -> list[Floats]:
+    """(B, n_kv_heads, S, d) to (B, n_kv_heads, G, S, d), without a copy."""
+    shared = []
+    for x in arrays:
+        B, n_kv_heads, S, d = x.shape
+        shape = B, n_kv_heads, n_heads // n_kv_heads, S, d
+        shared.append(np.broadcast_to(x[:, :, None], shape))
+    return shared

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from qkv.numpy.array_types import Bools, Floats, Ints
-from qkv.numpy.attention.log_softmax import log_softmax
+from qkv.numpy.attention.log_softmax import log_softmax_formula
 from qkv.numpy.attention.softmax import softmax
 from qkv.numpy.checks import check_shapes
 from qkv.shapes.training import (
@@ -59,7 +59,7 @@ def cross_entropy(
     rows = _counted_rows(call, logits, targets, ignore_index, weight, reduction, softcap)
     counted, capped, classes, divisor = rows
     label_smoothing = float(label_smoothing)
-    log_probs = log_softmax(capped)  # (N, V)
+    log_probs = log_softmax_formula(capped)  # (N, V)
     loss = -(1 - label_smoothing) * log_probs[np.arange(len(classes)), classes]  # (N,)
     if weight is not None:
         loss *= weight[classes]

@@ -1,9 +1,11 @@
 """Decoder: a stack of decoder layers."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from qkv.numpy.add_norm import LayerNorm, RMSNorm
 from qkv.numpy.array_types import Bools, Floats
+from qkv.numpy.checks import checked_by
 from qkv.numpy.layer import Layer
 from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
 from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
@@ -31,6 +33,34 @@ class Decoder(Layer):
         self.layers = list(layers)
         self.norm = norm
 
+    def _check_inputs(
+        self,
+        call: str,
+        x: Floats,
+        memory: Floats | None = None,
+        *,
+        caches: Sequence[DecoderLayerCache] | None = None,
+        **options: Any,
+    ) -> None:
+        """Refuse what the layers cannot use, in the name of a call of this or around it."""
+        if caches is None:
+            for layer in self.layers[:1]:  # what fits one fits all
+                layer._check_inputs(call, x, memory, **options)
+            return
+        for layer, cache in zip(self.layers, caches, strict=True):
+            layer._check_inputs(call, x, memory, cache=cache, **options)
+
+    def _check(
+        self,
+        x: Floats,
+        memory: Floats | None = None,
+        *,
+        attention_maps: AttentionMaps | None = None,
+        **options: Any,
+    ) -> None:
+        self._check_inputs("Decoder", x, memory, **options)
+
+    @checked_by(_check)
     def __call__(
         self,
         x: Floats,

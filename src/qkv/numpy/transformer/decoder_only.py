@@ -8,11 +8,12 @@ from numpy.typing import DTypeLike
 
 from qkv.config import TransformerConfig
 from qkv.numpy.array_types import Bools, Floats, Ints
-from qkv.numpy.checks import check_shapes
+from qkv.numpy.checks import check_shapes, checked_by
 from qkv.numpy.layer import Layer
-from qkv.numpy.masks import combine_masks, padding_mask
+from qkv.numpy.masks import combine_masks_formula, padding_mask_formula
 from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
 from qkv.numpy.transformer.build import make_decoder, make_embedding, make_output
+from qkv.numpy.transformer.check_tokens import check_stack, check_tokens
 from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
 from qkv.numpy.transformer.decoding_state import DecodingState
 from qkv.numpy.transformer.incremental import DecoderParts
@@ -52,6 +53,23 @@ class DecoderOnly(Layer):
         self.decoder = make_decoder(config, config.n_layers, False, **factory_kwargs)
         self.output = make_output(config, self.embedding, **factory_kwargs)
 
+    def _check(
+        self,
+        ids: Ints,
+        *,
+        mask: Bools | None = None,
+        caches: Sequence[DecoderLayerCache] | None = None,
+        attention_maps: AttentionMaps | None = None,
+        last: bool = False,
+    ) -> None:
+        check_shapes("DecoderOnly", ids=(ids, "int B+ T+"))
+        cached = 0 if caches is None else caches[0].self_attention.length
+        check_tokens("DecoderOnly", "ids", ids, self.embedding, self.inputs, cached)
+        if mask is not None or caches is not None:
+            options: dict[str, Any] = {"mask": mask, "caches": caches}
+            check_stack("DecoderOnly", self.decoder, ids, self.embedding, **options)
+
+    @checked_by(_check)
     def __call__(
         self,
         ids: Ints,
@@ -81,6 +99,7 @@ class DecoderOnly(Layer):
         )  # (B, T, d_model)
         return self.output(x[:, -1:] if last else x)  # (B, T, V)
 
+    @checked_by(_check)
     def hidden_states(
         self,
         ids: Ints,
@@ -96,9 +115,9 @@ class DecoderOnly(Layer):
         Raises:
             ValueError: ids or mask do not fit; an id that is no token is named with its place.
         """
-        check_shapes("DecoderOnly", ids=(ids, "int B+ T+"))
         if not self.config.causal and self.config.pad_id is not None:
-            mask = combine_masks(padding_mask(ids, self.config.pad_id), mask)
+            not_padding = padding_mask_formula(ids, self.config.pad_id)
+            mask = combine_masks_formula(not_padding, mask)
         part_maps = empty_maps(attention_maps)
         cached = 0 if caches is None else caches[0].self_attention.length
         x, bias = self.inputs(self.embedding(ids), cached)  # (B, T, d_model)

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from qkv.numpy.array_types import Bools, Floats, Ints
-from qkv.numpy.attention.log_softmax import log_softmax
-from qkv.numpy.checks import check_shapes
+from qkv.numpy.attention.log_softmax import log_softmax_formula
+from qkv.numpy.checks import check_shapes, checked_by
 from qkv.numpy.multi_head import KeyValueCache
 from qkv.numpy.transformer.attention_maps import AttentionMaps
+from qkv.numpy.transformer.check_tokens import check_tokens
 from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
 from qkv.numpy.transformer.incremental import DecoderParts, IncrementalDecoder
-from qkv.shapes.multi_head import as_cache_rows
+from qkv.shapes.multi_head import as_cache_rows, check_cache_mode
 from qkv.shapes.transformer import check_new_tokens
 
 __all__ = ["DecodingState"]
@@ -60,6 +61,12 @@ class DecodingState:
         """Number of tokens so far; the next one has this position."""
         return self.caches[0].self_attention.length
 
+    def _check_prefixes(self, prefixes: Ints) -> None:
+        self._check("prefixes", prefixes)
+        check_new_tokens("DecodingState", prefixes, self.length)
+        self._check_tokens("prefixes", prefixes, 0)
+
+    @checked_by(_check_prefixes)
     def __call__(self, prefixes: Ints) -> Floats:
         """Log-probabilities of the next token, after texts whose first `length` tokens are cached.
 
@@ -70,10 +77,15 @@ class DecodingState:
         Raises:
             ValueError: prefixes are no longer than before, or of another number.
         """
-        self._check("prefixes", prefixes)
-        check_new_tokens("DecodingState", prefixes, self.length)
-        return log_softmax(self._logits(prefixes[:, self.length :], last=True)[:, 0])  # (N, V)
+        return log_softmax_formula(
+            self._logits(prefixes[:, self.length :], last=True)[:, 0]
+        )  # (N, V)
 
+    def _check_extend(self, ids: Ints, *, attention_maps: AttentionMaps | None = None) -> None:
+        self._check("ids", ids)
+        self._check_tokens("ids", ids, self.length)
+
+    @checked_by(_check_extend)
     def extend(self, ids: Ints, *, attention_maps: AttentionMaps | None = None) -> Floats:
         """Append tokens to the texts, and give the logits of each.
 
@@ -83,7 +95,6 @@ class DecodingState:
         Returns:
             (N, T, V) logits.
         """
-        self._check("ids", ids)
         return self._logits(ids, attention_maps=attention_maps)
 
     def reorder(self, indices: Sequence[int] | Ints) -> None:
@@ -112,6 +123,11 @@ class DecodingState:
         batch = self.memory if keys is None else keys
         B = None if batch is None else len(batch)
         check_shapes("DecodingState", B=B, **{name: (ids, "int B+ T+")})
+        check_cache_mode("DecodingState", self._parts.decoder.training)
+
+    def _check_tokens(self, name: str, ids: Ints, start: int) -> None:
+        embedding, inputs, *_ = self._parts
+        check_tokens("DecodingState", name, ids, embedding, inputs, start)
 
     def _logits(
         self, ids: Ints, attention_maps: AttentionMaps | None = None, last: bool = False

@@ -1,9 +1,11 @@
 """Encoder: a stack of encoder layers."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from qkv.numpy.add_norm import LayerNorm, RMSNorm
 from qkv.numpy.array_types import Bools, Floats
+from qkv.numpy.checks import checked_by
 from qkv.numpy.layer import Layer
 from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
 from qkv.numpy.transformer.encoder_layer import EncoderLayer
@@ -30,6 +32,17 @@ class Encoder(Layer):
         self.layers = list(layers)
         self.norm = norm
 
+    def _check_inputs(self, call: str, x: Floats, **options: Any) -> None:
+        """Refuse what the layers cannot use, in the name of a call of this or around it."""
+        for layer in self.layers[:1]:  # what fits one fits all
+            layer._check_inputs(call, x, **options)
+
+    def _check(
+        self, x: Floats, *, attention_maps: AttentionMaps | None = None, **options: Any
+    ) -> None:
+        self._check_inputs("Encoder", x, **options)
+
+    @checked_by(_check)
     def __call__(
         self,
         x: Floats,

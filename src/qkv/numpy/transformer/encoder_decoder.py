@@ -8,19 +8,22 @@ from numpy.typing import DTypeLike
 
 from qkv.config import TransformerConfig
 from qkv.numpy.array_types import Bools, Floats, Ints
-from qkv.numpy.checks import check_shapes
+from qkv.numpy.checks import check_shapes, checked_by
 from qkv.numpy.layer import Layer
-from qkv.numpy.masks import combine_masks, padding_mask
+from qkv.numpy.masks import combine_masks_formula, padding_mask_formula
 from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
 from qkv.numpy.transformer.build import make_decoder, make_embedding, make_encoder, make_output
+from qkv.numpy.transformer.check_tokens import check_stack, check_tokens
 from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
 from qkv.numpy.transformer.decoding_state import DecodingState
 from qkv.numpy.transformer.incremental import DecoderParts
 from qkv.numpy.transformer.output_projection import OutputProjection, output_projection
 from qkv.numpy.transformer.positional_encoding import PositionalEncoding
-from qkv.shapes.transformer import check_decoding_mode
+from qkv.shapes.encoder_decoder import EncoderDecoderChecks
 
 __all__ = ["Transformer"]
+
+CHECKS = EncoderDecoderChecks(check_shapes, check_tokens, check_stack)
 
 
 class Transformer(Layer):
@@ -57,6 +60,7 @@ class Transformer(Layer):
         self.decoder = make_decoder(config, config.decoder_layers, **factory_kwargs)
         self.output = make_output(config, self.target_embedding, **factory_kwargs)
 
+    @checked_by(CHECKS.texts)
     def __call__(
         self,
         source: Ints,
@@ -96,6 +100,7 @@ class Transformer(Layer):
         """dlogits: (B, T, V); adds to the gradients of all parameters."""
         self.hidden_states_backward(self.output.backward(dlogits))
 
+    @checked_by(CHECKS.texts)
     def hidden_states(
         self,
         source: Ints,
@@ -112,9 +117,8 @@ class Transformer(Layer):
         Raises:
             ValueError: texts or masks do not fit; an id that is no token is named with its place.
         """
-        check_shapes("Transformer", source=(source, "int B+ S+"), target=(target, "int B+ T+"))
-        mask = self.memory_mask(source, source_mask)
-        memory = self.encode(source, source_mask=source_mask, attention_maps=attention_maps)
+        mask = self._memory_mask(source, source_mask)
+        memory = self._encoded(source, mask, attention_maps)
         return self._decoded(target, memory, mask, target_mask, attention_maps)
 
     def hidden_states_backward(self, dout: Floats) -> None:
@@ -125,13 +129,17 @@ class Transformer(Layer):
         """Weight (d_model, V) and bias (V,) that make logits of hidden states: x weight + bias."""
         return output_projection(self.output)
 
+    @checked_by(CHECKS.source)
     def memory_mask(self, source: Ints, source_mask: Bools | None = None) -> Bools | None:
         """Which source tokens may be attended to: broadcasts to (B, 1, 1, S); None means all."""
-        mask = (source_mask, "bool -> B 1 1 S")
-        check_shapes("Transformer", source=(source, "int B S"), source_mask=mask)
-        pad_id = self.config.pad_id
-        return combine_masks(None if pad_id is None else padding_mask(source, pad_id), source_mask)
+        return self._memory_mask(source, source_mask)
 
+    def _memory_mask(self, source: Ints, source_mask: Bools | None) -> Bools | None:
+        pad_id = self.config.pad_id
+        not_padding = None if pad_id is None else padding_mask_formula(source, pad_id)
+        return combine_masks_formula(not_padding, source_mask)
+
+    @checked_by(CHECKS.encode)
     def encode(
         self,
         source: Ints,
@@ -140,8 +148,12 @@ class Transformer(Layer):
         attention_maps: AttentionMaps | None = None,
     ) -> Floats:
         """Encoder pass: source (B, S) -> memory (B, S, d_model), what the decoder attends to."""
-        check_shapes("Transformer.encode", source=(source, "int B+ S+"))
-        mask, part_maps = self.memory_mask(source, source_mask), empty_maps(attention_maps)
+        return self._encoded(source, self._memory_mask(source, source_mask), attention_maps)
+
+    def _encoded(
+        self, source: Ints, mask: Bools | None, attention_maps: AttentionMaps | None = None
+    ) -> Floats:
+        part_maps = empty_maps(attention_maps)
         x, bias = self.source_inputs(self.source_embedding(source))  # (B, S, d_model)
         memory = self.encoder(x, mask=mask, bias=bias, attention_maps=part_maps)  # (B, S, d_model)
         add_maps(attention_maps, "encoder", part_maps)
@@ -152,6 +164,7 @@ class Transformer(Layer):
         dx = self.encoder.backward(dmemory)
         self.source_embedding.backward(self.source_inputs.backward(dx))
 
+    @checked_by(CHECKS.decode)
     def decode(
         self,
         target: Ints,
@@ -175,7 +188,6 @@ class Transformer(Layer):
         Returns:
             (B, T, V) logits, or (B, 1, V) of the last.
         """
-        check_shapes("Transformer.decode", target=(target, "int B+ T+"))
         x = self._decoded(target, memory, memory_mask, target_mask, attention_maps, caches)
         return self.output(x[:, -1:] if last else x)  # (B, T, V)
 
@@ -190,7 +202,8 @@ class Transformer(Layer):
     ) -> Floats:
         """The decoder's last hidden states (B, T, d_model), after a source that has been read."""
         if not self.config.causal and self.config.pad_id is not None:
-            target_mask = combine_masks(padding_mask(target, self.config.pad_id), target_mask)
+            not_padding = padding_mask_formula(target, self.config.pad_id)
+            target_mask = combine_masks_formula(not_padding, target_mask)
         part_maps = empty_maps(attention_maps)
         cached = 0 if caches is None else caches[0].self_attention.length
         x, bias = self.target_inputs(self.target_embedding(target), cached)  # (B, T, d_model)
@@ -217,14 +230,14 @@ class Transformer(Layer):
         self.target_embedding.backward(self.target_inputs.backward(dx))
         return dmemory
 
+    @checked_by(CHECKS.start_decoding)
     def start_decoding(self, source: Ints, *, source_mask: Bools | None = None) -> DecodingState:
         """Start decoding: encode the source, and give a state that writes token by token.
 
         Raises:
             ValueError: the model is in training mode or not causal, or source and mask do not fit.
         """
-        check_decoding_mode("Transformer.start_decoding", self.training, self.config.causal)
-        memory = self.encode(source, source_mask=source_mask)
-        mask = self.memory_mask(source, source_mask)
+        mask = self._memory_mask(source, source_mask)
+        memory = self._encoded(source, mask)
         parts = DecoderParts(self.target_embedding, self.target_inputs, self.decoder, self.output)
         return DecodingState(self.decode, parts, memory, mask)

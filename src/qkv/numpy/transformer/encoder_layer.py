@@ -1,10 +1,13 @@
 """Encoder layer: self-attention and feed-forward, each in Add & Norm."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import DTypeLike
 
 from qkv.numpy.add_norm import AddNorm
 from qkv.numpy.array_types import Bools, Floats
+from qkv.numpy.checks import checked_by
 from qkv.numpy.feed_forward import FeedForward
 from qkv.numpy.layer import Layer
 from qkv.numpy.multi_head import MultiHeadAttention
@@ -75,6 +78,17 @@ class EncoderLayer(Layer):
         )
         self.feed_forward_add_norm = AddNorm(*add_norm_options, rng=rng, dtype=dtype)
 
+    def _check_inputs(self, call: str, x: Floats, **options: Any) -> None:
+        """Refuse what this layer cannot use, in the name of a call of it or around it."""
+        if isinstance(self.self_attention, MultiHeadAttention):  # or a function in its place
+            self.self_attention._check_inputs(call, x, **options)
+
+    def _check(
+        self, x: Floats, *, attention_maps: AttentionMaps | None = None, **options: Any
+    ) -> None:
+        self._check_inputs("EncoderLayer", x, **options)
+
+    @checked_by(_check)
     def __call__(
         self,
         x: Floats,

@@ -8,13 +8,14 @@ from numpy.typing import DTypeLike
 
 from qkv.config import TransformerConfig
 from qkv.numpy.array_types import Bools, Floats, Ints
-from qkv.numpy.checks import check_shapes
+from qkv.numpy.checks import check_shapes, checked_by
 from qkv.numpy.dropout import Dropout
 from qkv.numpy.embedding import Embedding
 from qkv.numpy.layer import Layer
-from qkv.numpy.masks import combine_masks, padding_mask
+from qkv.numpy.masks import combine_masks_formula, padding_mask_formula
 from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
 from qkv.numpy.transformer.build import make_embedding, make_encoder, make_model_norm
+from qkv.numpy.transformer.check_tokens import check_stack, check_tokens
 from qkv.numpy.transformer.masked_language_model_head import MaskedLanguageModelHead
 from qkv.numpy.transformer.positional_encoding import PositionalEncoding
 from qkv.shapes import check_bool, check_count
@@ -68,6 +69,23 @@ class EncoderOnly(Layer):
         if mlm_head:
             self.head = MaskedLanguageModelHead(config, self.embedding, **factory_kwargs)
 
+    def _check(
+        self,
+        ids: Ints,
+        *,
+        token_types: Ints | None = None,
+        mask: Bools | None = None,
+        attention_maps: AttentionMaps | None = None,
+    ) -> None:
+        call = "EncoderOnly"
+        check_shapes(call, ids=(ids, "int B+ T+"), token_types=(token_types, "int B T"))
+        check_tokens(call, "ids", ids, self.embedding, self.inputs)
+        if token_types is not None:
+            check_tokens(call, "token_types", token_types, self.token_types, self.inputs)
+        if mask is not None:
+            check_stack(call, self.encoder, ids, self.embedding, mask=mask)
+
+    @checked_by(_check)
     def __call__(
         self,
         ids: Ints,
@@ -97,6 +115,7 @@ class EncoderOnly(Layer):
             )
         )  # (B, T, V)
 
+    @checked_by(_check)
     def hidden_states(
         self,
         ids: Ints,
@@ -112,12 +131,11 @@ class EncoderOnly(Layer):
         Raises:
             ValueError: ids, token_types or mask do not fit.
         """
-        check_shapes("EncoderOnly", ids=(ids, "int B+ T+"))
         if token_types is None:
             token_types = np.zeros_like(ids)
-        check_shapes("EncoderOnly", ids=(ids, "int B T"), token_types=(token_types, "int B T"))
         if self.config.pad_id is not None:
-            mask = combine_masks(padding_mask(ids, self.config.pad_id), mask)
+            not_padding = padding_mask_formula(ids, self.config.pad_id)
+            mask = combine_masks_formula(not_padding, mask)
         x: Floats = self.embedding(ids) + self.token_types(token_types)  # (B, T, d_model)
         x, bias = self.inputs(x)
         x = self.dropout(self.inputs_norm(x))

@@ -7,8 +7,9 @@ from numpy.typing import DTypeLike
 
 from qkv.config import TransformerConfig
 from qkv.numpy.array_types import Floats
+from qkv.numpy.checks import check_shapes, checked_by
 from qkv.numpy.embedding import Embedding
-from qkv.numpy.feed_forward import gelu, gelu_backward
+from qkv.numpy.feed_forward.activations import gelu_backward_formula, gelu_formula
 from qkv.numpy.layer import Layer
 from qkv.numpy.linear import Linear
 from qkv.numpy.transformer.build import make_model_norm, make_output
@@ -47,14 +48,19 @@ class MaskedLanguageModelHead(Layer):
         self.norm = make_model_norm(config, **factory_kwargs)
         self.output = make_output(config, table, **factory_kwargs)
 
+    def _check(self, x: Floats) -> None:
+        weight = (self.dense.params["weight"], "d_model d_model")
+        check_shapes("MaskedLanguageModelHead", weight=weight, x=(x, "... d_model"))
+
+    @checked_by(_check)
     def __call__(self, x: Floats) -> Floats:
         """x: (..., d_model) -> (..., V)."""
         hidden = self.dense(x)  # (..., d_model)
         self.save_for_backward(hidden)
-        return self.output(self.norm(gelu(hidden, approximate=self.approximate)))  # (..., V)
+        return self.output(self.norm(gelu_formula(hidden, self.approximate)))  # (..., V)
 
     def backward(self, dout: Floats) -> Floats:
         """dout: (..., V) -> dx: (..., d_model); adds to the gradients of all parameters."""
         (hidden,) = self.pop_saved()
         dactivated = self.norm.backward(self.output.backward(dout))  # (..., d_model)
-        return self.dense.backward(gelu_backward(dactivated, hidden, approximate=self.approximate))
+        return self.dense.backward(gelu_backward_formula(dactivated, hidden, self.approximate))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from qkv.numpy.array_types import Floats
+from qkv.numpy.checks import check_shapes, running
 from qkv.numpy.embedding import Embedding
 from qkv.numpy.layer import Layer
 from qkv.numpy.linear import Linear
@@ -33,6 +34,9 @@ class TiedOutput(Layer):
 
     def __call__(self, x: Floats) -> Floats:
         """x: (..., d_model) -> (..., V)."""
+        if not running.checked_call:
+            weight = (self.table.params["weight"], "vocab_size d_model")
+            check_shapes("TiedOutput", weight=weight, x=(x, "... d_model"))
         logits = self.table.project(x)  # (..., V)
         if "bias" in self.params:
             logits += self.params["bias"]

@@ -7,7 +7,7 @@ from qkv.config import TransformerConfig
 from qkv.numpy.array_types import Floats
 from qkv.numpy.dropout import Dropout
 from qkv.numpy.layer import Layer
-from qkv.numpy.positional import LearnedPositions, alibi_bias, sinusoidal_encoding
+from qkv.numpy.positional import LearnedPositions, alibi_formula, sinusoidal_formula
 
 __all__ = ["PositionalEncoding"]
 
@@ -48,11 +48,9 @@ class PositionalEncoding(Layer):
         if config.positions == "learned":
             x = self.positions(x, start)
         elif config.positions == "sinusoidal":
-            x = x + sinusoidal_encoding(
-                T, d_model, layout=config.layout, start=start, dtype=x.dtype
-            )  # (B, T, d_model)
+            x = x + sinusoidal_formula(T, d_model, config.layout, start, x.dtype)  # (B, T, d_model)
         elif config.positions == "alibi":
-            bias = alibi_bias(config.n_heads, T, start + T, dtype=x.dtype)  # (1, H, T, S)
+            bias = alibi_formula(config.n_heads, T, start + T, x.dtype)  # (1, H, T, S)
         return self.dropout(x), bias
 
     def backward(self, dout: Floats) -> Floats:

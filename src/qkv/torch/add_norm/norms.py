@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from qkv.shapes import check_count, check_range
-from qkv.torch.checks import check_shapes
+from qkv.torch.checks import check_shapes, running
 from qkv.torch.half_precision import upcast
 from qkv.torch.layer import Layer
 
@@ -33,9 +33,8 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor | None = None, eps: float
         ValueError: x, weight, bias or eps do not fit together.
     Source: Ba, Kiros and Hinton 2016, eq. 4.
     """
-    parameters = {"weight": weight} if bias is None else {"weight": weight, "bias": bias}
-    checked = {name: (value, "d_model") for name, value in parameters.items()}
-    check_shapes("layer_norm", x=(x, "... d_model+"), **checked)
+    parameters = {"weight": (weight, "d_model"), "bias": (bias, "d_model")}
+    check_shapes("layer_norm", x=(x, "... d_model+"), **parameters)
     check_range("layer_norm", "a number above 0", eps=eps)
     upcasted = upcast(x)  # (..., d_model)
     centred = upcasted - upcasted.mean(-1, keepdim=True)  # (..., d_model)
@@ -91,7 +90,8 @@ class LayerNorm(nn.LayerNorm, Layer):
 
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., d_model) -> the same shape."""
-        check_shapes("LayerNorm", weight=(self.weight, "d_model"), x=(x, "... d_model"))
+        if not running.checked_call:
+            check_shapes("LayerNorm", weight=(self.weight, "d_model"), x=(x, "... d_model"))
         return super().forward(x)
 
 
@@ -120,7 +120,8 @@ class RMSNorm(nn.RMSNorm, Layer):
 
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., d_model) -> the same shape."""
-        check_shapes("RMSNorm", weight=(self.weight, "d_model"), x=(x, "... d_model"))
+        if not running.checked_call:
+            check_shapes("RMSNorm", weight=(self.weight, "d_model"), x=(x, "... d_model"))
         # Under autocast x may be narrower than the weight, which the fused kernel does not take.
         return F.rms_norm(x, self.normalized_shape, self.weight.to(x.dtype), self.eps)
 

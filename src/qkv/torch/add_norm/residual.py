@@ -8,7 +8,7 @@ from torch import Tensor
 from qkv.shapes import check_choice, check_count, check_range
 from qkv.shapes.choices import NORMS, PLACEMENTS
 from qkv.torch.add_norm.norms import make_norm
-from qkv.torch.checks import check_shapes
+from qkv.torch.checks import check_shapes, running
 from qkv.torch.dropout import Dropout
 from qkv.torch.layer import Layer
 
@@ -59,14 +59,11 @@ class AddNorm(Layer):
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """x: (..., d_model); sublayer: from x to the same shape -> the same shape."""
-        weight = (self.norm.weight, "d_model")
-        check_shapes("AddNorm", weight=weight, x=(x, "... d_model"))
-        if self.norm_placement == "pre":
-            return x + self._checked_dropout(sublayer(self.norm(x)), x)
-        out: Tensor = self.norm(x + self._checked_dropout(sublayer(x), x))
-        return out
-
-    def _checked_dropout(self, y: Tensor, x: Tensor) -> Tensor:
-        check_shapes("AddNorm", **{"sublayer(x)": (y, x.shape)})
-        out: Tensor = self.dropout(y)
-        return out
+        if not running.checked_call:
+            weight = (self.norm.weight, "d_model")
+            check_shapes("AddNorm", weight=weight, x=(x, "... d_model"))
+        pre = self.norm_placement == "pre"
+        y = sublayer(self.norm(x) if pre else x)  # (..., d_model)
+        check_shapes("AddNorm", **{"sublayer(x)": (y, x.shape)})  # it may be a caller's own
+        out: Tensor = x + self.dropout(y)
+        return out if pre else self.norm(out)

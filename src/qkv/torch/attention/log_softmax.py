@@ -25,6 +25,11 @@ def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
     """
     check_shapes("log_softmax", x=(x, "..."))
     check_axis("log_softmax", x.shape, axis)
+    return log_softmax_formula(x, axis)
+
+
+def log_softmax_formula(x: Tensor, axis: int = -1) -> Tensor:
+    """`log_softmax` without its checks."""
     # An empty slice would be NaN, and so would its gradient: let it see zeros in its place.
     empty = torch.isneginf(x).all(axis, keepdim=True)
     scores = upcast(x.masked_fill(empty, 0))

@@ -1,15 +1,16 @@
 """Scaled dot-product attention, as in the Transformer."""
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from qkv.torch.attention.softmax import softmax
+from qkv.torch.attention.softmax import softmax_formula
 from qkv.torch.attention.without_weights import attention_without_weights
 from qkv.torch.checks import check_attention
 from qkv.torch.half_precision import is_half, run_in_float32
-from qkv.torch.masks import causal_mask, combine_masks
+from qkv.torch.masks import causal_mask
 
 __all__ = ["scaled_dot_product_attention"]
 
@@ -45,21 +46,41 @@ def scaled_dot_product_attention(
     Source: Vaswani et al. 2017, eq. 1.
     """
     check_attention("scaled_dot_product_attention", q, k, v, mask, bias, scale=scale, causal=causal)
+    options: dict[str, Any] = {"mask": mask, "bias": bias, "scale": scale, "causal": causal}
+    return attend(q, k, v, **options, need_weights=need_weights)
+
+
+def attend(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+    scale: float | None = None,
+    causal: bool = False,
+    need_weights: bool = True,
+) -> tuple[Tensor, Tensor | None]:
+    """Choose precision and algorithm for `scaled_dot_product_attention`; layers call this."""
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
     if not need_weights:
         return attention_without_weights(q, k, v, mask, bias, scale, causal), None
-
     if causal and q.shape[-2] > 1:  # a single query is the last token, which sees all
-        T, S = q.shape[-2], k.shape[-2]
-        mask = combine_masks(mask, causal_mask(T, S, device=q.device)[0, 0])  # (..., T, S)
+        visible = causal_mask(q.shape[-2], k.shape[-2], device=q.device)[0, 0]  # (T, S)
+        mask = visible if mask is None else mask & visible  # (..., T, S)
     if is_half(q):
-        return run_in_float32(
-            scaled_dot_product_attention, q, k, v, mask=mask, bias=bias, scale=scale
-        )
+        return run_in_float32(attention_formula, q, k, v, mask, bias, scale)
+    return attention_formula(q, k, v, mask, bias, scale)
+
+
+def attention_formula(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, scale: float
+) -> tuple[Tensor, Tensor]:
+    """Scaled dot-product attention: softmax(scale · q kᵀ + bias) v, and the weights."""
     scores = (q * scale) @ k.mT  # (B, H, T, S)
     if bias is not None:
         scores = scores + bias
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
-    weights = softmax(scores)  # (B, H, T, S)
+    weights = softmax_formula(scores)  # (B, H, T, S)
     return weights @ v, weights  # (B, H, T, d_v)

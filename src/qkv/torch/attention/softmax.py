@@ -22,6 +22,11 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     """
     check_shapes("softmax", x=(x, "..."))
     check_axis("softmax", x.shape, axis)
+    return softmax_formula(x, axis)
+
+
+def softmax_formula(x: Tensor, axis: int = -1) -> Tensor:
+    """exp(x) / Σ exp(x) along an axis, and zeros where that is empty."""
     # An empty slice would be NaN, and so would its gradient: let softmax see zeros in its place.
     empty = torch.isneginf(x).all(axis, keepdim=True)
     return torch.softmax(x.masked_fill(empty, 0), axis).masked_fill(empty, 0)

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from qkv.torch.half_precision import is_half, run_in_float32
-from qkv.torch.masks import causal_mask, combine_masks
+from qkv.torch.masks import causal_mask, combine_masks_formula
 
 
 def attention_without_weights(
@@ -33,7 +33,7 @@ def attention_without_weights(
         # The one case in which the kernel's own causal mask, aligned top-left, is ours.
         return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale)
     if causal and T > 1:  # a single query is the last token, which sees all
-        mask = combine_masks(mask, causal_mask(T, S, device=q.device)[0, 0])  # (..., T, S)
+        mask = combine_masks_formula(mask, causal_mask(T, S, device=q.device)[0, 0])  # (..., T, S)
     if mask is None and bias is None:
         return F.scaled_dot_product_attention(q, k, v, scale=scale)
     bias = q.new_zeros(1, 1) if bias is None else bias

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from qkv.torch.attention.scaled_dot_product import scaled_dot_product_attention
+from qkv.torch.attention.scaled_dot_product import attend
 from qkv.torch.checks import check_attention, check_shapes, under_autocast
 from qkv.torch.half_precision import is_half, run_in_float32
 
@@ -47,12 +47,26 @@ def linformer_attention(
     e, f = cast_like_autocast(q, e, f)
     check_shapes(call, k=(k, "*batch S d_k"), e=(e, "S r+"), f=(f, "S r"))
     if need_weights and is_half(q):
-        return run_in_float32(linformer_attention, q, k, v, e, f, mask=mask, scale=scale)
+        return run_in_float32(_formula, q, k, v, e, f, mask, scale, need_weights)
+    return _formula(q, k, v, e, f, mask, scale, need_weights)
+
+
+def _formula(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    e: Tensor,
+    f: Tensor,
+    mask: Tensor | None,
+    scale: float | None,
+    need_weights: bool,
+) -> tuple[Tensor, Tensor | None]:
+    """Linformer attention: to r summaries of the keys that are not hidden."""
     if mask is not None:
         key_mask = mask.expand(*q.shape[:-2], 1, k.shape[-2]).mT  # (B, H, S, 1)
         k, v = torch.where(key_mask, k, 0), torch.where(key_mask, v, 0)
     k, v = cast_like_autocast(q, e.mT @ k, f.mT @ v)  # (B, H, r, d_k), (B, H, r, d_v)
-    return scaled_dot_product_attention(q, k, v, scale=scale, need_weights=need_weights)
+    return attend(q, k, v, scale=scale, need_weights=need_weights)
 
 
 def cast_like_autocast(q: Tensor, *tensors: Tensor) -> list[Tensor]:

@@ -1,13 +1,13 @@
 """Position-wise feed-forward network: two linear layers with an activation between them."""
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from qkv.shapes import check_choice, check_count, check_range
 from qkv.shapes.choices import ACTIVATIONS, APPROXIMATE
-from qkv.torch.checks import check_shapes
+from qkv.torch.checks import check_shapes, checked_by
 from qkv.torch.dropout import Dropout
-from qkv.torch.feed_forward.activations import gelu, relu, silu
 from qkv.torch.layer import Layer
 from qkv.torch.linear import Linear
 
@@ -58,13 +58,16 @@ class FeedForward(Layer):
         self.w_2 = Linear(d_ff, d_model, bias, rng=rng, dtype=dtype, device=device)
         self.dropout = Dropout(dropout, rng=rng)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """x: (..., d_model) -> the same shape."""
+    def _check(self, x: Tensor) -> None:
         weight = (self.w_1.weight, "d_ff d_model")
         check_shapes("FeedForward", weight=weight, x=(x, "... d_model"))
+
+    @checked_by(_check)
+    def forward(self, x: Tensor) -> Tensor:
+        """x: (..., d_model) -> the same shape."""
         hidden = self.w_1(x)  # (..., d_ff)
         if self.activation == "swiglu":
-            activated = silu(self.w_gate(x)) * hidden
+            activated = F.silu(self.w_gate(x)) * hidden
         else:
             activated = self.activated(hidden)
         out: Tensor = self.w_2(self.dropout(activated))  # (..., d_model)
@@ -73,5 +76,5 @@ class FeedForward(Layer):
     def activated(self, hidden: Tensor) -> Tensor:
         """The activation by its name, but for "swiglu", which takes two inputs: (..., d_ff)."""
         if self.activation == "relu":
-            return relu(hidden)
-        return gelu(hidden, approximate=APPROXIMATE[self.activation])
+            return torch.relu(hidden)
+        return F.gelu(hidden, approximate=APPROXIMATE[self.activation])

@@ -1,16 +1,18 @@
 """Multi-head attention: several attentions in parallel, context by one projection."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from qkv.shapes.multi_head import head_sizes, source_widths
-from qkv.torch.attention.scaled_dot_product import scaled_dot_product_attention
-from qkv.torch.checks import check_multi_head
+from qkv.torch.attention.scaled_dot_product import attend
+from qkv.torch.checks import check_multi_head, checked_by
 from qkv.torch.layer import Layer
 from qkv.torch.linear import Linear
-from qkv.torch.multi_head.heads import merge_heads, split_heads
+from qkv.torch.multi_head.heads import merge_heads_formula, split_heads_formula
 from qkv.torch.multi_head.key_value_cache import KeyValueCache
-from qkv.torch.positional import rotary
+from qkv.torch.positional import rotate_pairs
 
 __all__ = ["MultiHeadAttention"]
 
@@ -69,6 +71,49 @@ class MultiHeadAttention(Layer):
         )
         self.w_o = Linear(n_heads * d_v, d_model, bias, rng=rng, dtype=dtype, device=device)
 
+    def _check_inputs(
+        self,
+        call: str,
+        x: Tensor,
+        memory: Tensor | None = None,
+        value: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        causal: bool = False,
+        cache: KeyValueCache | None = None,
+        **options: Any,
+    ) -> None:
+        """Refuse what this attention cannot use, in the name of a call of it or around it."""
+        check_multi_head(
+            call,
+            x,
+            memory,
+            value,
+            mask,
+            bias,
+            cache,
+            parameter=self.w_q.weight,
+            sizes=self.sizes,
+            widths=self.widths,
+            causal=causal,
+            rotary=self.rotary,
+            training=self.training,
+            **options,
+        )
+
+    def _check(
+        self,
+        x: Tensor,
+        memory: Tensor | None = None,
+        value: Tensor | None = None,
+        *,
+        need_weights: bool = False,
+        **options: Any,
+    ) -> None:
+        self._check_inputs("MultiHeadAttention", x, memory, value, **options)
+
+    @checked_by(_check)
     def forward(
         self,
         x: Tensor,
@@ -99,30 +144,15 @@ class MultiHeadAttention(Layer):
         Raises:
             ValueError: something does not fit; the cache is then as before.
         """
-        check_multi_head(
-            "MultiHeadAttention",
-            x,
-            memory,
-            value,
-            mask,
-            bias,
-            cache,
-            parameter=self.w_q.weight,
-            sizes=self.sizes,
-            widths=self.widths,
-            causal=causal,
-            rotary=self.rotary,
-            training=self.training,
-        )
         n_heads = self.sizes[1]
         start = 0 if cache is None or memory is not None else cache.length
-        q = split_heads(self.w_q(x), n_heads)  # (B, H, T, d_k)
+        q = split_heads_formula(self.w_q(x), n_heads)  # (B, H, T, d_k)
         if self.rotary:
-            q = rotary(q, _positions(q, start))
+            q = _turned(q, start)
         k, v = self._keys_and_values(
             x, memory, value, cache, start
         )  # (B, n_kv_heads, S, d_k), (…, d_v)
-        context, weights = scaled_dot_product_attention(
+        context, weights = attend(
             q,
             _shared(k, n_heads),
             _shared(v, n_heads),
@@ -131,7 +161,7 @@ class MultiHeadAttention(Layer):
             causal=causal,
             need_weights=need_weights,
         )  # (B, H, T, d_v), (B, H, T, S)
-        return self.w_o(merge_heads(context)), weights  # (B, T, d_model)
+        return self.w_o(merge_heads_formula(context)), weights  # (B, T, d_model)
 
     def _keys_and_values(
         self,
@@ -148,20 +178,21 @@ class MultiHeadAttention(Layer):
             return cache.keys, cache.values
         n_kv_heads = self.sizes[2]
         source = x if memory is None else memory
-        k = split_heads(self.w_k(source), n_kv_heads)  # (B, n_kv_heads, S, d_k)
-        v = split_heads(
+        k = split_heads_formula(self.w_k(source), n_kv_heads)  # (B, n_kv_heads, S, d_k)
+        v = split_heads_formula(
             self.w_v(source if value is None else value), n_kv_heads
         )  # (B, n_kv_heads, S, d_v)
         if self.rotary:
-            k = rotary(k, _positions(k, start))
+            k = _turned(k, start)
         if cache is None:
             return k, v
-        return cache.append(k, v) if memory is None else cache.set_static(k, v)
+        return cache.append_unchecked(k, v) if memory is None else cache.set_static_unchecked(k, v)
 
 
-def _positions(x: Tensor, start: int) -> Tensor:
-    """Positions of the tokens of (…, T, d) when the first has position `start`."""
-    return torch.arange(start, start + x.shape[-2], device=x.device)  # (T,)
+def _turned(x: Tensor, start: int) -> Tensor:
+    """Queries or keys (…, T, d) turned by their positions, of which the first is `start`."""
+    positions = torch.arange(start, start + x.shape[-2], device=x.device)  # (T,)
+    return rotate_pairs(x, positions)
 
 
 def _shared(x: Tensor, n_heads: int) -> Tensor:

@@ -23,6 +23,11 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
     """
     check_shapes("split_heads", x=(x, "... T width"))
     check_heads("split_heads", x.shape, n_heads)
+    return split_heads_formula(x, n_heads)
+
+
+def split_heads_formula(x: Tensor, n_heads: int) -> Tensor:
+    """(B, T, n_heads · d) to (B, n_heads, T, d), which layers call."""
     *lead, T, width = x.shape
     # Split first, swap then: a direct reshape to (B, H, T, d) would mix tokens with heads.
     heads = x.reshape(*lead, T, n_heads, width // n_heads)  # (B, T, H, d)
@@ -42,5 +47,10 @@ def merge_heads(x: Tensor) -> Tensor:
         ValueError: x has no axis of heads.
     """
     check_shapes("merge_heads", x=(x, "... H T d"))
+    return merge_heads_formula(x)
+
+
+def merge_heads_formula(x: Tensor) -> Tensor:
+    """(B, H, T, d) to (B, T, H · d), which layers call."""
     *lead, H, T, d = x.shape
     return x.swapaxes(-3, -2).reshape(*lead, T, H * d)  # (B, T, H · d)

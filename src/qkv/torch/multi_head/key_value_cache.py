@@ -85,6 +85,10 @@ class KeyValueCache:
             ValueError: they do not fit one another, or the cache is not empty.
         """
         check_cache_update("KeyValueCache.set_static", k, v, self)
+        return self.set_static_unchecked(k, v)
+
+    def set_static_unchecked(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """`set_static` for keys and values that are known to fit."""
         self._keys, self._values, self._length, self._is_static = k, v, k.shape[2], True
         return k, v
 

@@ -1,11 +1,13 @@
 """Decoder: a stack of decoder layers."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from torch import Tensor, nn
 
 from qkv.shapes.transformer import check_layers
 from qkv.torch.add_norm import LayerNorm, RMSNorm
+from qkv.torch.checks import checked_by
 from qkv.torch.layer import Layer
 from qkv.torch.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
 from qkv.torch.transformer.decoder_cache import DecoderLayerCache
@@ -32,6 +34,34 @@ class Decoder(Layer):
         self.layers = nn.ModuleList(layers)
         self.norm = norm
 
+    def _check_inputs(
+        self,
+        call: str,
+        x: Tensor,
+        memory: Tensor | None = None,
+        *,
+        caches: Sequence[DecoderLayerCache] | None = None,
+        **options: Any,
+    ) -> None:
+        """Refuse what the layers cannot use, in the name of a call of this or around it."""
+        layers: Any = self.layers
+        if caches is None:  # what fits one fits all
+            layers[0]._check_inputs(call, x, memory, **options)
+            return
+        for layer, cache in zip(layers, caches, strict=True):
+            layer._check_inputs(call, x, memory, cache=cache, **options)
+
+    def _check(
+        self,
+        x: Tensor,
+        memory: Tensor | None = None,
+        *,
+        attention_maps: AttentionMaps | None = None,
+        **options: Any,
+    ) -> None:
+        self._check_inputs("Decoder", x, memory, **options)
+
+    @checked_by(_check)
     def forward(
         self,
         x: Tensor,

@@ -1,11 +1,14 @@
 """Decoder layer: causal self-attention, cross-attention, feed-forward."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from qkv.shapes import check_bool
 from qkv.shapes.transformer import check_caches, check_memory
 from qkv.torch.add_norm import AddNorm
+from qkv.torch.checks import checked_by
 from qkv.torch.feed_forward import FeedForward
 from qkv.torch.layer import Layer
 from qkv.torch.multi_head import MultiHeadAttention
@@ -93,6 +96,38 @@ class DecoderLayer(Layer):
         )
         self.feed_forward_add_norm = AddNorm(*add_norm_options, rng=rng, dtype=dtype, device=device)
 
+    def _check_inputs(
+        self,
+        call: str,
+        x: Tensor,
+        memory: Tensor | None = None,
+        *,
+        memory_mask: Tensor | None = None,
+        cache: DecoderLayerCache | None = None,
+        **options: Any,
+    ) -> None:
+        """Refuse what this layer cannot use, in the name of a call of it or around it."""
+        check_memory(call, self.cross_attention is not None, memory)
+        check_caches(call, self.causal, cache)
+        own, other = (None, None) if cache is None else cache
+        if isinstance(self.self_attention, MultiHeadAttention):  # or a module in its place
+            self.self_attention._check_inputs(call, x, causal=self.causal, cache=own, **options)
+        if isinstance(self.cross_attention, MultiHeadAttention):
+            self.cross_attention._check_inputs(
+                call, x, memory, mask=memory_mask, cache=other, mask_name="memory_mask"
+            )
+
+    def _check(
+        self,
+        x: Tensor,
+        memory: Tensor | None = None,
+        *,
+        attention_maps: AttentionMaps | None = None,
+        **options: Any,
+    ) -> None:
+        self._check_inputs("DecoderLayer", x, memory, **options)
+
+    @checked_by(_check)
     def forward(
         self,
         x: Tensor,
@@ -122,8 +157,6 @@ class DecoderLayer(Layer):
             ValueError: memory is missing, or there is nothing to attend to it; or there is a cache
                 and the layer is not causal.
         """
-        check_memory("DecoderLayer", self.cross_attention is not None, memory)
-        check_caches("DecoderLayer", self.causal, cache)
         need_weights = attention_maps is not None
 
         def attend_to_self(x: Tensor) -> Tensor:

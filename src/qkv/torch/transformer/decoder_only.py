@@ -8,11 +8,12 @@ from torch import Tensor
 
 from qkv.config import TransformerConfig
 from qkv.shapes.transformer import check_decoding_mode, check_single_text_config
-from qkv.torch.checks import check_shapes
+from qkv.torch.checks import check_shapes, checked_by
 from qkv.torch.layer import Layer
-from qkv.torch.masks import combine_masks, padding_mask
+from qkv.torch.masks import combine_masks_formula, padding_mask_formula
 from qkv.torch.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
 from qkv.torch.transformer.build import make_decoder, make_embedding, make_output
+from qkv.torch.transformer.check_tokens import check_stack, check_tokens
 from qkv.torch.transformer.decoder_cache import DecoderLayerCache
 from qkv.torch.transformer.decoding_state import DecodingState
 from qkv.torch.transformer.incremental import DecoderParts
@@ -52,6 +53,23 @@ class DecoderOnly(Layer):
         self.decoder = make_decoder(config, config.n_layers, False, **factory_kwargs)
         self.output = make_output(config, self.embedding, **factory_kwargs)
 
+    def _check(
+        self,
+        ids: Tensor,
+        *,
+        mask: Tensor | None = None,
+        caches: Sequence[DecoderLayerCache] | None = None,
+        attention_maps: AttentionMaps | None = None,
+        last: bool = False,
+    ) -> None:
+        check_shapes("DecoderOnly", ids=(ids, "int B+ T+"))
+        cached = 0 if caches is None else caches[0].self_attention.length
+        check_tokens("DecoderOnly", "ids", ids, self.embedding, self.inputs, cached)
+        if mask is not None or caches is not None:
+            options: dict[str, Any] = {"mask": mask, "caches": caches}
+            check_stack("DecoderOnly", self.decoder, ids, self.embedding, **options)
+
+    @checked_by(_check)
     def forward(
         self,
         ids: Tensor,
@@ -82,6 +100,7 @@ class DecoderOnly(Layer):
         logits: Tensor = self.output(x[:, -1:] if last else x)  # (B, T, V)
         return logits
 
+    @checked_by(_check)
     def hidden_states(
         self,
         ids: Tensor,
@@ -97,9 +116,9 @@ class DecoderOnly(Layer):
         Raises:
             ValueError: ids or mask do not fit; an id that is no token is named with its place.
         """
-        check_shapes("DecoderOnly", ids=(ids, "int B+ T+"))
         if not self.config.causal and self.config.pad_id is not None:
-            mask = combine_masks(padding_mask(ids, self.config.pad_id), mask)
+            not_padding = padding_mask_formula(ids, self.config.pad_id)
+            mask = combine_masks_formula(not_padding, mask)
         part_maps = empty_maps(attention_maps)
         cached = 0 if caches is None else caches[0].self_attention.length
         x, bias = self.inputs(self.embedding(ids), cached)  # (B, T, d_model)

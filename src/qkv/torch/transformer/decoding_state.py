@@ -7,13 +7,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from qkv.shapes.multi_head import as_cache_rows
+from qkv.shapes.multi_head import as_cache_rows, check_cache_mode
 from qkv.shapes.transformer import check_new_tokens
-from qkv.torch.attention.log_softmax import log_softmax
-from qkv.torch.checks import check_shapes
+from qkv.torch.attention.log_softmax import log_softmax_formula
+from qkv.torch.checks import check_shapes, checked_by
 from qkv.torch.half_precision import upcast
 from qkv.torch.multi_head import KeyValueCache
 from qkv.torch.transformer.attention_maps import AttentionMaps
+from qkv.torch.transformer.check_tokens import check_tokens
 from qkv.torch.transformer.decoder_cache import DecoderLayerCache
 from qkv.torch.transformer.incremental import DecoderParts, IncrementalDecoder
 
@@ -61,7 +62,13 @@ class DecodingState:
         """Number of tokens so far; the next one has this position."""
         return self.caches[0].self_attention.length
 
+    def _check_prefixes(self, prefixes: Tensor) -> None:
+        self._check("prefixes", prefixes)
+        check_new_tokens("DecodingState", prefixes, self.length)
+        self._check_tokens("prefixes", prefixes, 0)
+
     @torch.no_grad()
+    @checked_by(_check_prefixes)
     def __call__(self, prefixes: Tensor) -> Tensor:
         """Log-probabilities of the next token, after texts whose first `length` tokens are cached.
 
@@ -72,14 +79,17 @@ class DecodingState:
         Raises:
             ValueError: prefixes are no longer than before, or of another number.
         """
-        self._check("prefixes", prefixes)
-        check_new_tokens("DecodingState", prefixes, self.length)
         logits = self._logits(prefixes[:, self.length :], last=True)[:, 0]  # (N, V)
         if (logits.amax(-1) == -torch.inf).any():  # a row without any token
-            return log_softmax(logits)
+            return log_softmax_formula(logits)
         return torch.log_softmax(upcast(logits), -1).to(logits.dtype)  # the same without its guard
 
+    def _check_extend(self, ids: Tensor, *, attention_maps: AttentionMaps | None = None) -> None:
+        self._check("ids", ids)
+        self._check_tokens("ids", ids, self.length)
+
     @torch.no_grad()
+    @checked_by(_check_extend)
     def extend(self, ids: Tensor, *, attention_maps: AttentionMaps | None = None) -> Tensor:
         """Append tokens to the texts, and give the logits of each.
 
@@ -89,7 +99,6 @@ class DecodingState:
         Returns:
             (N, T, V) logits.
         """
-        self._check("ids", ids)
         logits = self._logits(ids, attention_maps=attention_maps)
         return logits.clone() if logits.is_inference() else logits  # what a caller may write to
 
@@ -120,6 +129,11 @@ class DecodingState:
         batch = self.memory if keys is None else keys
         B = None if batch is None else len(batch)
         check_shapes("DecodingState", B=B, **{name: (ids, "int B+ T+")})
+        check_cache_mode("DecodingState", self._parts.decoder.training)
+
+    def _check_tokens(self, name: str, ids: Tensor, start: int) -> None:
+        embedding, inputs, *_ = self._parts
+        check_tokens("DecodingState", name, ids, embedding, inputs, start)
 
     def _logits(
         self, ids: Tensor, attention_maps: AttentionMaps | None = None, last: bool = False

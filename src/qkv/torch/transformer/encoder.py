@@ -1,11 +1,13 @@
 """Encoder: a stack of encoder layers."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from torch import Tensor, nn
 
 from qkv.shapes.transformer import check_layers
 from qkv.torch.add_norm import LayerNorm, RMSNorm
+from qkv.torch.checks import checked_by
 from qkv.torch.layer import Layer
 from qkv.torch.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
 from qkv.torch.transformer.encoder_layer import EncoderLayer
@@ -31,6 +33,17 @@ class Encoder(Layer):
         self.layers = nn.ModuleList(layers)
         self.norm = norm
 
+    def _check_inputs(self, call: str, x: Tensor, **options: Any) -> None:
+        """Refuse what the layers cannot use, in the name of a call of this or around it."""
+        first: Any = self.layers[0]  # what fits one fits all
+        first._check_inputs(call, x, **options)
+
+    def _check(
+        self, x: Tensor, *, attention_maps: AttentionMaps | None = None, **options: Any
+    ) -> None:
+        self._check_inputs("Encoder", x, **options)
+
+    @checked_by(_check)
     def forward(
         self,
         x: Tensor,

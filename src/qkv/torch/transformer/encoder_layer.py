@@ -1,9 +1,12 @@
 """Encoder layer: self-attention and feed-forward, each in Add & Norm."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from qkv.torch.add_norm import AddNorm
+from qkv.torch.checks import checked_by
 from qkv.torch.feed_forward import FeedForward
 from qkv.torch.layer import Layer
 from qkv.torch.multi_head import MultiHeadAttention
@@ -77,6 +80,17 @@ class EncoderLayer(Layer):
         )
         self.feed_forward_add_norm = AddNorm(*add_norm_options, rng=rng, dtype=dtype, device=device)
 
+    def _check_inputs(self, call: str, x: Tensor, **options: Any) -> None:
+        """Refuse what this layer cannot use, in the name of a call of it or around it."""
+        if isinstance(self.self_attention, MultiHeadAttention):  # or a module in its place
+            self.self_attention._check_inputs(call, x, **options)
+
+    def _check(
+        self, x: Tensor, *, attention_maps: AttentionMaps | None = None, **options: Any
+    ) -> None:
+        self._check_inputs("EncoderLayer", x, **options)
+
+    @checked_by(_check)
     def forward(
         self,
         x: Tensor,

@@ -9,13 +9,14 @@ from torch import Tensor
 from qkv.config import TransformerConfig
 from qkv.shapes import check_bool, check_count
 from qkv.shapes.transformer import check_head, check_single_text_config
-from qkv.torch.checks import check_shapes
+from qkv.torch.checks import check_shapes, checked_by
 from qkv.torch.dropout import Dropout
 from qkv.torch.embedding import Embedding
 from qkv.torch.layer import Layer
-from qkv.torch.masks import combine_masks, padding_mask
+from qkv.torch.masks import combine_masks_formula, padding_mask_formula
 from qkv.torch.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
 from qkv.torch.transformer.build import make_embedding, make_encoder, make_model_norm
+from qkv.torch.transformer.check_tokens import check_stack, check_tokens
 from qkv.torch.transformer.masked_language_model_head import MaskedLanguageModelHead
 from qkv.torch.transformer.positional_encoding import PositionalEncoding
 
@@ -67,6 +68,23 @@ class EncoderOnly(Layer):
         if mlm_head:
             self.head = MaskedLanguageModelHead(config, self.embedding, **factory_kwargs)
 
+    def _check(
+        self,
+        ids: Tensor,
+        *,
+        token_types: Tensor | None = None,
+        mask: Tensor | None = None,
+        attention_maps: AttentionMaps | None = None,
+    ) -> None:
+        call = "EncoderOnly"
+        check_shapes(call, ids=(ids, "int B+ T+"), token_types=(token_types, "int B T"))
+        check_tokens(call, "ids", ids, self.embedding, self.inputs)
+        if token_types is not None:
+            check_tokens(call, "token_types", token_types, self.token_types, self.inputs)
+        if mask is not None:
+            check_stack(call, self.encoder, ids, self.embedding, mask=mask)
+
+    @checked_by(_check)
     def forward(
         self,
         ids: Tensor,
@@ -96,6 +114,7 @@ class EncoderOnly(Layer):
         logits: Tensor = self.head(x)  # (B, T, V)
         return logits
 
+    @checked_by(_check)
     def hidden_states(
         self,
         ids: Tensor,
@@ -111,12 +130,11 @@ class EncoderOnly(Layer):
         Raises:
             ValueError: ids, token_types or mask do not fit.
         """
-        check_shapes("EncoderOnly", ids=(ids, "int B+ T+"))
         if token_types is None:
             token_types = torch.zeros_like(ids)
-        check_shapes("EncoderOnly", ids=(ids, "int B T"), token_types=(token_types, "int B T"))
         if self.config.pad_id is not None:
-            mask = combine_masks(padding_mask(ids, self.config.pad_id), mask)
+            not_padding = padding_mask_formula(ids, self.config.pad_id)
+            mask = combine_masks_formula(not_padding, mask)
         x = self.embedding(ids) + self.token_types(token_types)  # (B, T, d_model)
         x, bias = self.inputs(x)
         x = self.dropout(self.inputs_norm(x))

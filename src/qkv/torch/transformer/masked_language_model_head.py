@@ -3,13 +3,14 @@
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from qkv.config import TransformerConfig
 from qkv.shapes import check_choice
 from qkv.shapes.choices import APPROXIMATE
+from qkv.torch.checks import check_shapes, checked_by
 from qkv.torch.embedding import Embedding
-from qkv.torch.feed_forward import gelu
 from qkv.torch.layer import Layer
 from qkv.torch.linear import Linear
 from qkv.torch.transformer.build import make_model_norm, make_output
@@ -47,8 +48,13 @@ class MaskedLanguageModelHead(Layer):
         self.norm = make_model_norm(config, **factory_kwargs)
         self.output = make_output(config, table, **factory_kwargs)
 
+    def _check(self, x: Tensor) -> None:
+        weight = (self.dense.weight, "d_model d_model")
+        check_shapes("MaskedLanguageModelHead", weight=weight, x=(x, "... d_model"))
+
+    @checked_by(_check)
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., d_model) -> (..., V)."""
-        hidden = gelu(self.dense(x), approximate=self.approximate)  # (..., d_model)
+        hidden = F.gelu(self.dense(x), approximate=self.approximate)  # (..., d_model)
         logits: Tensor = self.output(self.norm(hidden))  # (..., V)
         return logits

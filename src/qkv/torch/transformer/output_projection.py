@@ -5,6 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from qkv.torch.checks import check_shapes, running
 from qkv.torch.embedding import Embedding
 from qkv.torch.layer import Layer
 from qkv.torch.linear import Linear
@@ -39,6 +40,9 @@ class TiedOutput(Layer):
 
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., d_model) -> (..., V)."""
+        if not running.checked_call:
+            weight = (self.table.weight, "vocab_size d_model")
+            check_shapes("TiedOutput", weight=weight, x=(x, "... d_model"))
         logits = self.table.project(x)  # (..., V)
         return logits if self.bias is None else logits + self.bias.to(logits.dtype)
 

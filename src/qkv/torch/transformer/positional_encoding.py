@@ -1,14 +1,12 @@
 """Positional encoding of a model's inputs, of whichever kind its configuration names."""
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
 from qkv.config import TransformerConfig
 from qkv.torch.dropout import Dropout
 from qkv.torch.layer import Layer
-from qkv.torch.positional import LearnedPositions, alibi_bias, sinusoidal_encoding
+from qkv.torch.positional import LearnedPositions, alibi_formula, sinusoidal_formula
 
 __all__ = ["PositionalEncoding"]
 
@@ -49,12 +47,11 @@ class PositionalEncoding(Layer):
         """
         config, bias = self.config, None
         _, T, d_model = x.shape
-        like_x: dict[str, Any] = {"dtype": x.dtype, "device": x.device}
         if config.positions == "learned":
             x = self.positions(x, start)
         elif config.positions == "sinusoidal":
-            waves = sinusoidal_encoding(T, d_model, layout=config.layout, start=start, **like_x)
+            waves = sinusoidal_formula(T, d_model, config.layout, start, x.dtype, x.device)
             x = x + waves  # (B, T, d_model)
         elif config.positions == "alibi":
-            bias = alibi_bias(config.n_heads, T, start + T, **like_x)  # (1, H, T, S)
+            bias = alibi_formula(config.n_heads, T, start + T, x.dtype, x.device)  # (1, H, T, S)
         return self.dropout(x), bias
