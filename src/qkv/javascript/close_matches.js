@@ -5,8 +5,8 @@ const CUTOFF = 0.6;
 const MOST_TRIED = 20; // words, from the most alike on
 
 /**
- * The most similar of `known` from which at most a third of the word's letters is changed; undefined where there
- * is none. Of equals, the last in the order of code units comes first.
+ * The most similar of `known` from which at most a third of the word's letters is changed, or undefined.
+ * Of equals, the last in the order of code units comes first.
  */
 export function closestMatch(word, known) {
   const letters = [...word];
@@ -43,7 +43,7 @@ function longestRun(a, b) {
   return best;
 }
 
-/** How many letters are put in, taken out, replaced, or swapped with the next (optimal string alignment). */
+/** Letters that are put in, taken out, replaced, or swapped with the next (optimal string alignment). */
 function editDistance(a, b) {
   const rows = [[...b.keys(), b.length]]; // of i letters of a, to the first j of b
   for (let i = 1; i <= a.length; i++) {
@@ -51,8 +51,8 @@ function editDistance(a, b) {
     for (let j = 1; j <= b.length; j++) {
       const replaced = rows[i - 1][j - 1] + (a[i - 1] !== b[j - 1]);
       row[j] = Math.min(replaced, rows[i - 1][j] + 1, row[j - 1] + 1);
-      const isSwap = i > 1 && j > 1 && a[i - 2] === b[j - 1] && a[i - 1] === b[j - 2];
-      if (isSwap) row[j] = Math.min(row[j], rows[i - 2][j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 2] === b[j - 1] && a[i - 1] === b[j - 2])
+        row[j] = Math.min(row[j], rows[i - 2][j - 2] + 1);
     }
     rows.push(row);
   }
