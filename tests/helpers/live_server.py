@@ -14,7 +14,7 @@ import sys
 import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
 from pathlib import Path
@@ -100,15 +100,15 @@ class Server:
         if signed_in:
             sent["Cookie"] = self.cookie
         sent.update(headers or {})
-        connection = http.client.HTTPConnection(HOST, self.port, timeout=WAIT_SECONDS)
-        connection.putrequest(method, path if path[:1] == "/" else self.base + path, skip_host=True)
-        data = json.dumps(body).encode() if body is not None else b""
-        for name, value in {**sent, "Content-Length": str(len(data))}.items():
-            connection.putheader(name, value)
-        connection.endheaders(data)
-        answer = connection.getresponse()
-        text = answer.read().decode()
-        connection.close()
+        with closing(http.client.HTTPConnection(HOST, self.port, timeout=WAIT_SECONDS)) as line:
+            target = path if path[:1] == "/" else self.base + path
+            line.putrequest(method, target, skip_host=True)
+            data = json.dumps(body).encode() if body is not None else b""
+            for name, value in {**sent, "Content-Length": str(len(data))}.items():
+                line.putheader(name, value)
+            line.endheaders(data)
+            answer = line.getresponse()
+            text = answer.read().decode()
         return Answer(answer.status, answer.msg, text)
 
     @property

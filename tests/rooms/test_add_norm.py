@@ -293,7 +293,7 @@ def test_no_backward_without_a_call_or_of_another_shape():
             around.backward(dout, back)
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
 @pytest.mark.parametrize("placement", ["post", "pre"])
 @pytest.mark.parametrize("kind", NORMS)
 def test_torch_norms_work_under_autocast_and_compiled(kind, placement):

@@ -12,7 +12,7 @@ import qkv.torch as qt
 from qkv.numpy.attention.softmax import IN_CACHE
 from tests.helpers.rooms import D_V, ROOMS, B, H, S, T, close, qkv, some_mask
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
 
 LN3 = math.log(3)
 

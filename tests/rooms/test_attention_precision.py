@@ -10,7 +10,7 @@ from tests.helpers.kernels import FusedAttentionDtypes
 from tests.helpers.rooms import D_K, D_V, B, H, S, T, close, qkv, some_mask
 from tests.helpers.tolerances import TOLERANCE
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
 
 D_A = 17
 NUMPY_FLOATS = ["float16", "float32", "float64"]

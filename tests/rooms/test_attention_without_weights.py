@@ -8,7 +8,7 @@ from qkv.experiments.efficient_blocks import numpy_peak
 from qkv.numpy.attention import scaled_dot_product, without_weights
 from tests.helpers.rooms import D_V, B, H, S, T, close, qkv, some_mask
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
 
 OPTIONS = {
     "nothing": {},

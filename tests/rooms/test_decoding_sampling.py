@@ -96,7 +96,7 @@ def test_tokens_are_drawn_as_often_as_they_should(room, to, options, expected):
     close(sums.tolist(), LOG([0.1, 0.4, 0.2, 0.3])[drawn])  # the step's own, not the sharpened
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
 @pytest.mark.parametrize(("room", "to"), ROOMS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("temperature", [1e-9, 1e-38, 1e-320])

@@ -11,7 +11,7 @@ import qkv.torch as qt
 from tests.helpers.rooms import D_K, D_V, ROOMS, B, H, S, T, close, qkv
 from tests.helpers.tolerances import TOLERANCE
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
 
 
 def key_mask(lead=(B, 1), S=S, seed=1):

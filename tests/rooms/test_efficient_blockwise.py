@@ -14,7 +14,7 @@ import qkv.torch as qt
 from tests.helpers.layers import matches_differences
 from tests.helpers.rooms import D_K, D_V, ROOMS, B, H, S, T, close, qkv, some_mask, tensor
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
 
 BLOCKS = [1, 2, 3, 5, 11, 128]
 # q's leading axes, T, S, d_k, d_v; the shapes of mask and bias; further options.

@@ -64,7 +64,7 @@ def test_tanh_is_wrong_by_less_than_half_a_thousandth():
     assert 4e-4 < gap < 5e-4
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize(("name", "options"), CALLS)
 def test_activations_are_torchs_own_and_never_overflow(name, options, dtype):
