@@ -43,6 +43,11 @@ def loopback() -> list[tuple[socket.AddressFamily, str]]:
     return found
 
 
+def errors(log: Path) -> list[str]:
+    """What a server has logged as errors; a kernel that ends while it starts writes there, too."""
+    return [line for line in log.read_text().splitlines() if line.startswith("[E ")]
+
+
 class Answer(NamedTuple):
     status: int
     headers: http.client.HTTPMessage
