@@ -164,9 +164,7 @@ def checkpoint_files(folder: Path, *, skip_unreadable: bool = False) -> set[str]
     """Names of the manifests in a folder, of any format, and of the parts that they name.
 
     Args:
-        skip_unreadable: pass over a file that cannot be read, whatever it may name.
-    Raises:
-        OSError: one cannot be read, and is not to be passed over.
+        skip_unreadable: pass over a file that cannot be read, which is else an OSError.
     """
     names: set[str] = set()
     unreadable = OSError if skip_unreadable else FileNotFoundError
