@@ -1,10 +1,12 @@
 """The experiments of "Attention for long texts": states of recall, bytes of checkpointing."""
 
+import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 
 import qkv.torch as qt
+from qkv.experiments.efficient_blocks import numpy_peak
 from qkv.experiments.efficient_checkpointing import (
     WAYS,
     LiveBytes,
@@ -112,3 +114,12 @@ def test_the_peak_of_a_step_is_more_than_what_it_keeps():
         return (x @ w).exp().sin().sum()
 
     assert kept_bytes(run, [w]) < peak_bytes(lambda: run().backward())
+
+
+def test_numpys_peak_is_that_of_the_call_alone_though_python_counts_all_threads():
+    mebibyte, others = 2**20, iter([3, 0, 8, 0, 3])  # what other threads hold during each run
+
+    def call():
+        return np.ones(mebibyte, np.uint8), np.ones(next(others) * mebibyte, np.uint8)
+
+    assert mebibyte <= numpy_peak(call) < 1.01 * mebibyte
