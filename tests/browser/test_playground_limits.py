@@ -14,6 +14,7 @@ from tests.browser.playground_page import PHONE
 from tests.helpers.translators import checkpoint
 
 LONGEST = 512  # tokens that a page reads or writes
+REFUSED = "Text with more than 30 marks on one letter was left out."
 
 
 def model_with(change, max_len=30):
@@ -56,11 +57,30 @@ def test_more_marks_than_a_letter_has_are_left_out_of_the_field(open_playground,
     box = open_playground()
     box.field.fill("The cat")
     box.field.fill("a" + "\u0301" * marks)
-    said = "Text with more than 30 marks on one letter was left out."
-    expect(box.status).to_have_text(said)
+    expect(box.status).to_have_text(REFUSED)
     assert "\u0301" not in box.field.input_value()
     box.field.fill("a" + "\u0301" * 30)
     assert len(box.field.input_value()) == 31
+
+
+# The model comes when the test lets it.
+HOLD = """() => {
+  const { load } = qkvModel;
+  const held = new Promise((resolve) => { window.letGo = resolve; });
+  qkvModel.load = () => held.then(() => load());
+}"""
+
+
+def test_a_model_that_comes_later_does_not_hide_what_was_refused(open_playground):
+    box = open_playground()
+    box.page.evaluate(HOLD)
+    box.field.fill("The cat")
+    box.field.fill("a" + "\u0301" * 31)
+    expect(box.status).to_have_text(REFUSED)
+    box.page.evaluate("async () => { letGo(); await qkvModel.load(); }")
+    box.field.fill("The c")
+    expect(box.options.first).to_be_visible()  # so the model is here
+    expect(box.status).to_have_text(REFUSED)
 
 
 @pytest.fixture

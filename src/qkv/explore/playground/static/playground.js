@@ -26,7 +26,7 @@ function render({ model, el, engine }) {
   const session = new Session(model.get("view"), draw);
   const status = statusLine();
   const said = answerStatus(root, session, status, labels);
-  const load = modelLoad(source, session, status, labels, use);
+  const load = modelLoad(source, session, status, labels, take);
   const sentences = { start: model.get("start"), examples: model.get("examples") };
   const suggest = (text) => session.translator?.suggest(text) ?? [];
   const form = sentenceForm(labels, sentences, { suggest, submit, stop, refuse: () => status.say(labels.marks) });
@@ -62,10 +62,14 @@ function render({ model, el, engine }) {
     markKorean(root.closest(".qkv-explore") ?? root);
   }
 
-  function use(newEngine, translator) {
+  function take(newEngine, translator) {
     session.use(newEngine, translator);
-    status.say(labels.loaded);
     draw();
+  }
+
+  function use(newEngine, translator) {
+    take(newEngine, translator);
+    status.say(labels.loaded);
   }
 
   async function openOwn(files) {
