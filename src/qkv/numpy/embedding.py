@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike
 from qkv.numpy.array_types import Floats, Ints
 from qkv.numpy.checks import check_shapes, running
 from qkv.numpy.layer import Layer
+from qkv.numpy.linear import linear_formula
 from qkv.shapes import check_range
 from qkv.shapes.embedding import check_embedding, check_ids_in_vocabulary
 
@@ -138,7 +139,7 @@ class Embedding(Layer):
             weight = (self.params["weight"], "vocab_size d_model")
             check_shapes("Embedding.project", weight=weight, x=(x, "... d_model"))
         self.save_for_backward("project", x)
-        return x @ self.params["weight"].T  # (..., vocab_size)
+        return linear_formula(x, self.params["weight"].T, None)  # (..., vocab_size)
 
     def project_backward(self, dout: Floats) -> Floats:
         """dout: (..., vocab_size) -> dx: (..., d_model); adds to the gradient of the table."""

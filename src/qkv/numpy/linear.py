@@ -30,8 +30,9 @@ def linear(x: Floats, weight: Floats, bias: Floats | None = None) -> Floats:
 
 
 def linear_formula(x: Floats, weight: Floats, bias: Floats | None) -> Floats:
-    """x W + b, which layers call."""
-    out = x @ weight  # (..., d_out)
+    """x W + b, which layers call: one product for the rows of all leading axes."""
+    rows = x.reshape(-1, x.shape[-1]) @ weight  # (N, d_out)
+    out = rows.reshape(*x.shape[:-1], weight.shape[1])  # (..., d_out)
     if bias is not None:
         out += bias
     return out
