@@ -1,18 +1,16 @@
 """The checks of arrays, bound to torch: `check_shapes(call, x=(x, "B T d_model"))`.
 
-A public call checks its arguments, and the layers that it calls in turn do not check them again:
-`@checked_by(its_check)` sets `running.checked_call` as long as it runs.
+A public call checks its arguments, and the layers that it calls do not check them again: those of
+`@checked_by(its_check)` ask `running.checked_call`.
 """
 
-import threading
-from collections.abc import Callable
-from functools import partial, wraps
-from typing import Any, TypeVar
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from qkv.shapes import attention, multi_head, training
+from qkv.shapes.checked_call import CheckedCall
 from qkv.shapes.checker import ShapeChecker
 
 __all__ = [
@@ -26,8 +24,6 @@ __all__ = [
     "running",
     "under_autocast",
 ]
-
-Call = TypeVar("Call", bound=Callable[..., Any])
 
 DTYPES = {
     "bool": ["bool"],
@@ -52,45 +48,5 @@ check_checkpoints = partial(training.check_checkpoints, check_shapes)
 check_masks = partial(attention.check_masks, check_shapes)
 check_multi_head = partial(multi_head.check_multi_head, check_shapes)
 
-
-class _Running(threading.local):
-    """Whether this thread is inside a call that has checked what it hands on."""
-
-    checked_call = False
-
-
-running = _Running()
-
-
-def checked_by(check: Callable[..., None]) -> Callable[[Call], Call]:
-    """Decorator of a method that calls layers: its check holds for all of them.
-
-    It is part of `forward` and not of `__call__`, so that it sees what hooks have made of the
-    arguments. A compiler traces a call once and keeps no check, so there each layer has its own.
-
-    Args:
-        check: takes what the method takes, and refuses what does not fit.
-    """
-
-    def decorate(call: Call) -> Call:
-        @wraps(call)
-        def checked_call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if torch.compiler.is_compiling():
-                check(self, *args, **kwargs)
-                return call(self, *args, **kwargs)
-            if running.checked_call:
-                return call(self, *args, **kwargs)
-            check(self, *args, **kwargs)
-            try:
-                running.checked_call = True
-                return call(self, *args, **kwargs)
-            finally:
-                running.checked_call = False
-
-        # A compiler counts how often it has compiled one code: each method has its own.
-        method: Any = checked_call
-        method.__code__ = method.__code__.replace(co_qualname=call.__qualname__)
-        checked: Call = method
-        return checked
-
-    return decorate
+running = CheckedCall(torch.compiler.is_compiling)
+checked_by = running.checked_by
