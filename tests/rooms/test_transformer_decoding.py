@@ -91,11 +91,12 @@ def test_beams_of_one_text_share_a_memory(room, to):
     source, ids = texts(layer.config)
     state = layer.start_decoding(to(source))
     state(to(ids[:, :1]))
+    cross_attention = state.caches[0].cross_attention
     state.reorder([0, 0, 1, 1])
-    held = state.memory, state.memory_mask, state.caches[0].cross_attention.keys
+    held = state.memory, state.memory_mask, cross_attention.shared_rows()[0]
     assert len(held[0]) == 4
     state.reorder([1, 0, 3, 3])
-    after = state.memory, state.memory_mask, state.caches[0].cross_attention.keys
+    after = state.memory, state.memory_mask, cross_attention.shared_rows()[0]
     for a, b in zip(held, after, strict=True):
         assert np.shares_memory(array(a), array(b))
     state.reorder([3])

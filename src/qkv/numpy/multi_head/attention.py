@@ -12,7 +12,9 @@ from qkv.numpy.layer import Layer
 from qkv.numpy.linear import Linear
 from qkv.numpy.multi_head.heads import (
     group_heads,
+    join_beams,
     merge_heads_formula,
+    part_beams,
     share_heads,
     split_heads_formula,
     ungroup_heads,
@@ -153,9 +155,11 @@ class MultiHeadAttention(Layer):
         q = split_heads_formula(self.w_q(x), n_heads)  # (B, H, T, d_k)
         if self.rotary:
             q = _turned(q, start)
-        k, v = self._keys_and_values(
+        k, v, K = self._keys_and_values(
             x, memory, value, cache, start
         )  # (B, n_kv_heads, S, d_k), (…, d_v)
+        if K > 1:
+            q, mask, bias = join_beams(K, q, mask, bias)
         # Heads that share their keys get an axis of their own, along which nothing is copied.
         k, v = share_heads(n_heads, k, v)  # (B, n_kv_heads, G, S, d_k), (…, d_v)
         q, mask, bias = group_heads(n_kv_heads, q, mask, bias)
@@ -169,8 +173,11 @@ class MultiHeadAttention(Layer):
             need_weights=need_weights or self.training,
         )  # (B, n_kv_heads, G, T, d_v), (B, n_kv_heads, G, T, S)
         self.save_for_backward(q, k, v, mask, bias, causal, weights, memory is None, value is None)
-        out = self.w_o(merge_heads_formula(ungroup_heads(context)))  # (B, T, d_model)
-        return out, ungroup_heads(weights) if need_weights and weights is not None else None
+        context = ungroup_heads(context)  # (B, H, T, d_v)
+        weights = ungroup_heads(weights) if need_weights and weights is not None else None
+        if K > 1:
+            context, weights = part_beams(K, context, weights)
+        return self.w_o(merge_heads_formula(context)), weights  # (B, T, d_model)
 
     def _keys_and_values(
         self,
@@ -179,12 +186,13 @@ class MultiHeadAttention(Layer):
         value: Floats | None,
         cache: KeyValueCache | None,
         start: int,
-    ) -> tuple[Floats, Floats]:
-        """(B, n_kv_heads, S, d_k) keys and (B, n_kv_heads, S, d_v) values, computed or cached."""
+    ) -> tuple[Floats, Floats, int]:
+        """(B, n_kv_heads, S, d_k) keys and (B, n_kv_heads, S, d_v) values, computed or cached.
+
+        And the number of rows of x, one after the other, that share each row of a cached memory.
+        """
         if cache is not None and cache.is_static:
-            assert cache.keys is not None  # for the type checker
-            assert cache.values is not None
-            return cache.keys, cache.values
+            return cache.shared_rows()
         n_kv_heads = self.sizes[2]
         source = x if memory is None else memory
         k = split_heads_formula(self.w_k(source), n_kv_heads)  # (B, n_kv_heads, S, d_k)
@@ -194,8 +202,9 @@ class MultiHeadAttention(Layer):
         if self.rotary:
             k = _turned(k, start)
         if cache is None:
-            return k, v
-        return cache.append_unchecked(k, v) if memory is None else cache.set_static_unchecked(k, v)
+            return k, v, 1
+        put = cache.append_unchecked if memory is None else cache.set_static_unchecked
+        return *put(k, v), 1
 
     def backward(self, dout: Floats) -> tuple[Floats, Floats | None, Floats | None]:
         """Backward of the latest call; adds to the gradients of the projections.

@@ -89,3 +89,32 @@ def share_heads(n_heads: int, *arrays: Floats) -> list[Floats]:
         shape = B, n_kv_heads, n_heads // n_kv_heads, S, d
         shared.append(np.broadcast_to(x[:, :, None], shape))
     return shared
+
+
+def join_beams(K: int, q: Floats, *scores: Any) -> list[Any]:
+    """(A · K, H, T, S) to (A, H, K · T, S): K beams ask as one text, whose memory they share.
+
+    Args:
+        q: (A · K, H, T, d_k) queries.
+        scores: masks and biases that broadcast to (A · K, H, T, S), or None.
+    """
+    (N, _, T, _), joined = q.shape, []
+    for x in (q, *scores):
+        if x is not None:
+            _, H, _, S = (1,) * (4 - x.ndim) + tuple(x.shape)
+            x = np.broadcast_to(x, (N, H, T, S)).reshape(N // K, K, H, T, S)
+            x = x.swapaxes(1, 2).reshape(N // K, H, K * T, S)
+        joined.append(x)
+    return joined
+
+
+def part_beams(K: int, *arrays: Floats | None) -> list[Any]:
+    """(A, H, K · T, d) to (A · K, H, T, d), or None: undo `join_beams`."""
+    parted: list[Any] = []
+    for x in arrays:
+        if x is not None:
+            A, H, rows, d = x.shape
+            x = x.reshape(A, H, K, rows // K, d).swapaxes(1, 2)
+            x = x.reshape(A * K, H, rows // K, d)
+        parted.append(x)
+    return parted

@@ -41,15 +41,13 @@ class KeyValueCache:
 
     @property
     def keys(self) -> Floats | None:
-        """(B, n_kv_heads, length, d_k), a view; None before the first entry."""
-        self._copy_shared_rows()
-        return None if self._keys is None else self._keys[:, :, : self._length]
+        """(B, n_kv_heads, length, d_k); None before the first entry."""
+        return self._of_each_row(self._keys)
 
     @property
     def values(self) -> Floats | None:
-        """(B, n_kv_heads, length, d_v), a view; None before the first entry."""
-        self._copy_shared_rows()
-        return None if self._values is None else self._values[:, :, : self._length]
+        """(B, n_kv_heads, length, d_v); None before the first entry."""
+        return self._of_each_row(self._values)
 
     def append(self, k: Floats, v: Floats) -> tuple[Floats, Floats]:
         """Append the keys and values of new tokens.
@@ -122,12 +120,11 @@ class KeyValueCache:
             self._values = np.ascontiguousarray(self._values)
         return self._keys, self._values, self._repeats
 
-    def _copy_shared_rows(self) -> None:
-        """Give each row of the batch keys and values of its own."""
-        if self._repeats > 1 and self._keys is not None and self._values is not None:
-            self._keys = np.repeat(self._keys, self._repeats, 0)
-            self._values = np.repeat(self._values, self._repeats, 0)
-            self._repeats = 1
+    def _of_each_row(self, stored: Floats | None) -> Floats | None:
+        """What is stored for each row of the batch; of a memory that rows share, a copy."""
+        if stored is None or self._repeats == 1:
+            return None if stored is None else stored[:, :, : self._length]
+        return np.repeat(stored, self._repeats, 0)
 
 
 def _with_capacity(stored: Floats | None, new: Floats, start: int, needed: int) -> Floats:

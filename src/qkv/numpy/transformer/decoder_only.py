@@ -15,8 +15,7 @@ from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps, empty_
 from qkv.numpy.transformer.build import make_decoder, make_embedding, make_output
 from qkv.numpy.transformer.check_tokens import check_stack, check_tokens
 from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
-from qkv.numpy.transformer.decoding_state import DecodingState
-from qkv.numpy.transformer.incremental import DecoderParts
+from qkv.numpy.transformer.decoding_state import DecoderParts, DecodingState
 from qkv.numpy.transformer.output_projection import OutputProjection, output_projection
 from qkv.numpy.transformer.positional_encoding import PositionalEncoding
 from qkv.shapes.transformer import check_decoding_mode, check_single_text_config
@@ -146,4 +145,4 @@ class DecoderOnly(Layer):
         """
         check_decoding_mode("DecoderOnly.start_decoding", self.training, self.config.causal)
         parts = DecoderParts(self.embedding, self.inputs, self.decoder, self.output)
-        return DecodingState(self, parts)
+        return DecodingState(self.hidden_states, parts)

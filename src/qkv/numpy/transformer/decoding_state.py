@@ -1,23 +1,35 @@
 """Decoding state: the caches of a batch of growing texts, so that only new tokens are computed."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from qkv.numpy.array_types import Bools, Floats, Ints
 from qkv.numpy.attention.log_softmax import log_softmax_formula
 from qkv.numpy.checks import check_shapes, checked_by
+from qkv.numpy.embedding import Embedding
+from qkv.numpy.linear import Linear
 from qkv.numpy.multi_head import KeyValueCache
 from qkv.numpy.transformer.attention_maps import AttentionMaps
 from qkv.numpy.transformer.check_tokens import check_tokens
+from qkv.numpy.transformer.decoder import Decoder
 from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
-from qkv.numpy.transformer.incremental import DecoderParts, IncrementalDecoder
+from qkv.numpy.transformer.output_projection import TiedOutput
+from qkv.numpy.transformer.positional_encoding import PositionalEncoding
 from qkv.shapes.multi_head import as_cache_rows, check_cache_mode
 from qkv.shapes.transformer import check_new_tokens
 
-__all__ = ["DecodingState"]
+__all__ = ["DecoderParts", "DecodingState"]
+
+
+class DecoderParts(NamedTuple):
+    """What turns the ids of new tokens into logits."""
+
+    embedding: Embedding
+    inputs: PositionalEncoding
+    decoder: Decoder
+    output: Linear | TiedOutput
 
 
 class DecodingState:
@@ -29,27 +41,26 @@ class DecodingState:
     Made by `start_decoding` of a model, and good for one search.
 
     Args:
-        decode: the model's, from the ids of new tokens to logits.
-        parts: of the model, which do the same for one new token without its checks.
+        hidden_states: the model's, of the ids of new tokens.
+        parts: of the model.
         memory: (N, S, d_model), what the encoder gave, or None.
         memory_mask: bool, broadcast to (N, 1, 1, S), or None.
     """
 
     def __init__(
         self,
-        decode: Callable[..., Floats],
+        hidden_states: Callable[..., Floats],
         parts: DecoderParts,
         memory: Floats | None = None,
         memory_mask: Bools | None = None,
     ) -> None:
-        self._decode = decode
+        self._hidden_states = hidden_states
         self._parts = parts
         self.memory = memory
         self.memory_mask: Bools | None = None
         if memory is not None and memory_mask is not None and not memory_mask.all():
             N, S, _ = memory.shape
             self.memory_mask = np.broadcast_to(memory_mask, (N, 1, 1, S))
-        self._bias: Floats | None = None
         self.caches = [
             DecoderLayerCache(KeyValueCache(), KeyValueCache()) for _ in parts.decoder.layers
         ]
@@ -116,7 +127,7 @@ class DecodingState:
                 cache.cross_attention.reorder_unchecked(rows)
             self.memory = self.memory[rows]
             self.memory_mask = None if self.memory_mask is None else self.memory_mask[rows]
-            self._texts, self._bias = texts, None
+            self._texts = texts
 
     def _check(self, name: str, ids: Ints) -> None:
         keys = self.caches[0].self_attention.keys
@@ -133,28 +144,8 @@ class DecodingState:
         self, ids: Ints, attention_maps: AttentionMaps | None = None, last: bool = False
     ) -> Floats:
         """New ids (N, T) to logits (N, T, V) or (N, 1, V), through all layers and their caches."""
-        one_token = ids.shape[1] == 1 and self.length > 0 and attention_maps is None
-        if one_token and not self._parts.decoder.training and self._incremental is not None:
-            return self._incremental(ids, self.caches, self._memory_bias())[:, None]
-        options: dict[str, Any] = {"attention_maps": attention_maps, "last": last}
+        options: dict[str, Any] = {"caches": self.caches, "attention_maps": attention_maps}
         if self.memory is not None:
             options |= {"memory": self.memory, "memory_mask": self.memory_mask}
-        return self._decode(ids, caches=self.caches, **options)
-
-    @cached_property
-    def _incremental(self) -> IncrementalDecoder | None:
-        """The decoder for one new token of each text; None where it cannot stand for the layers."""
-        some_see_nothing = self.memory_mask is not None and not self.memory_mask.any(-1).all()
-        if some_see_nothing or not self._parts.are_known():
-            return None
-        return IncrementalDecoder(self._parts)
-
-    def _memory_bias(self) -> Floats | None:
-        """The mask of the memory as what is added to scores, (A, 1, 1, S): a row for K of ours."""
-        if self.memory_mask is None or self.memory is None:
-            return None
-        keys, _, K = self.caches[0].cross_attention.shared_rows()
-        if self._bias is None or len(self._bias) != len(keys):
-            mask = self.memory_mask[::K]  # (A, 1, 1, S)
-            self._bias = np.where(mask, 0, -np.inf).astype(self.memory.dtype)
-        return self._bias
+        x = self._hidden_states(ids, **options)  # (N, T, d_model)
+        return self._parts.output(x[:, -1:] if last else x)

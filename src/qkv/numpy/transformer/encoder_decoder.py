@@ -15,8 +15,7 @@ from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps, empty_
 from qkv.numpy.transformer.build import make_decoder, make_embedding, make_encoder, make_output
 from qkv.numpy.transformer.check_tokens import check_stack, check_tokens
 from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
-from qkv.numpy.transformer.decoding_state import DecodingState
-from qkv.numpy.transformer.incremental import DecoderParts
+from qkv.numpy.transformer.decoding_state import DecoderParts, DecodingState
 from qkv.numpy.transformer.output_projection import OutputProjection, output_projection
 from qkv.numpy.transformer.positional_encoding import PositionalEncoding
 from qkv.shapes.encoder_decoder import EncoderDecoderChecks
@@ -195,9 +194,9 @@ class Transformer(Layer):
         self,
         target: Ints,
         memory: Floats,
-        memory_mask: Bools | None,
-        target_mask: Bools | None,
-        attention_maps: AttentionMaps | None,
+        memory_mask: Bools | None = None,
+        target_mask: Bools | None = None,
+        attention_maps: AttentionMaps | None = None,
         caches: Sequence[DecoderLayerCache] | None = None,
     ) -> Floats:
         """The decoder's last hidden states (B, T, d_model), after a source that has been read."""
@@ -240,4 +239,4 @@ class Transformer(Layer):
         mask = self._memory_mask(source, source_mask)
         memory = self._encoded(source, mask)
         parts = DecoderParts(self.target_embedding, self.target_inputs, self.decoder, self.output)
-        return DecodingState(self.decode, parts, memory, mask)
+        return DecodingState(self._decoded, parts, memory, mask)

@@ -10,7 +10,12 @@ from qkv.torch.attention.scaled_dot_product import attend
 from qkv.torch.checks import check_multi_head, checked_by
 from qkv.torch.layer import Layer
 from qkv.torch.linear import Linear
-from qkv.torch.multi_head.heads import merge_heads_formula, split_heads_formula
+from qkv.torch.multi_head.heads import (
+    join_beams,
+    merge_heads_formula,
+    part_beams,
+    split_heads_formula,
+)
 from qkv.torch.multi_head.key_value_cache import KeyValueCache
 from qkv.torch.positional import rotate_pairs
 
@@ -149,9 +154,11 @@ class MultiHeadAttention(Layer):
         q = split_heads_formula(self.w_q(x), n_heads)  # (B, H, T, d_k)
         if self.rotary:
             q = _turned(q, start)
-        k, v = self._keys_and_values(
+        k, v, K = self._keys_and_values(
             x, memory, value, cache, start
         )  # (B, n_kv_heads, S, d_k), (…, d_v)
+        if K > 1:
+            q, mask, bias = join_beams(K, q, mask, bias)
         context, weights = attend(
             q,
             _shared(k, n_heads),
@@ -161,6 +168,8 @@ class MultiHeadAttention(Layer):
             causal=causal,
             need_weights=need_weights,
         )  # (B, H, T, d_v), (B, H, T, S)
+        if K > 1:
+            context, weights = part_beams(K, context, weights)
         return self.w_o(merge_heads_formula(context)), weights  # (B, T, d_model)
 
     def _keys_and_values(
@@ -170,12 +179,13 @@ class MultiHeadAttention(Layer):
         value: Tensor | None,
         cache: KeyValueCache | None,
         start: int,
-    ) -> tuple[Tensor, Tensor]:
-        """(B, n_kv_heads, S, d_k) keys and (B, n_kv_heads, S, d_v) values, computed or cached."""
+    ) -> tuple[Tensor, Tensor, int]:
+        """(B, n_kv_heads, S, d_k) keys and (B, n_kv_heads, S, d_v) values, computed or cached.
+
+        And the number of rows of x, one after the other, that share each row of a cached memory.
+        """
         if cache is not None and cache.is_static:
-            assert cache.keys is not None  # for the type checker
-            assert cache.values is not None
-            return cache.keys, cache.values
+            return cache.shared_rows()
         n_kv_heads = self.sizes[2]
         source = x if memory is None else memory
         k = split_heads_formula(self.w_k(source), n_kv_heads)  # (B, n_kv_heads, S, d_k)
@@ -185,8 +195,9 @@ class MultiHeadAttention(Layer):
         if self.rotary:
             k = _turned(k, start)
         if cache is None:
-            return k, v
-        return cache.append_unchecked(k, v) if memory is None else cache.set_static_unchecked(k, v)
+            return k, v, 1
+        put = cache.append_unchecked if memory is None else cache.set_static_unchecked
+        return *put(k, v), 1
 
 
 def _turned(x: Tensor, start: int) -> Tensor:
@@ -198,6 +209,8 @@ def _turned(x: Tensor, start: int) -> Tensor:
 def _shared(x: Tensor, n_heads: int) -> Tensor:
     """(B, n_kv_heads, S, d) to (B, H, S, d): each head once for each of those that share it."""
     B, n_kv_heads, S, d = x.shape
+    if n_kv_heads == n_heads:
+        return x
     # The fused kernel knows no axis of groups, so where heads are shared this is a copy.
     shared = x[:, :, None].expand(B, n_kv_heads, n_heads // n_kv_heads, S, d)
     return shared.flatten(1, 2)  # (B, H, S, d)

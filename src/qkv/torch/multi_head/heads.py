@@ -1,5 +1,7 @@
 """Split the width into heads, and merge them again."""
 
+from typing import Any
+
 from torch import Tensor
 
 from qkv.shapes.multi_head import check_heads
@@ -54,3 +56,32 @@ def merge_heads_formula(x: Tensor) -> Tensor:
     """(B, H, T, d) to (B, T, H · d), which layers call."""
     *lead, H, T, d = x.shape
     return x.swapaxes(-3, -2).reshape(*lead, T, H * d)  # (B, T, H · d)
+
+
+def join_beams(K: int, q: Tensor, *scores: Any) -> list[Any]:
+    """(A · K, H, T, S) to (A, H, K · T, S): K beams ask as one text, whose memory they share.
+
+    Args:
+        q: (A · K, H, T, d_k) queries.
+        scores: masks and biases that broadcast to (A · K, H, T, S), or None.
+    """
+    (N, _, T, _), joined = q.shape, []
+    for x in (q, *scores):
+        if x is not None:
+            _, H, _, S = (1,) * (4 - x.dim()) + tuple(x.shape)
+            x = x.expand(N, H, T, S).reshape(N // K, K, H, T, S)
+            x = x.swapaxes(1, 2).reshape(N // K, H, K * T, S)
+        joined.append(x)
+    return joined
+
+
+def part_beams(K: int, *arrays: Tensor | None) -> list[Any]:
+    """(A, H, K · T, d) to (A · K, H, T, d), or None: undo `join_beams`."""
+    parted: list[Any] = []
+    for x in arrays:
+        if x is not None:
+            A, H, rows, d = x.shape
+            x = x.reshape(A, H, K, rows // K, d).swapaxes(1, 2)
+            x = x.reshape(A * K, H, rows // K, d)
+        parted.append(x)
+    return parted

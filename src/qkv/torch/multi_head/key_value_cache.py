@@ -42,15 +42,13 @@ class KeyValueCache:
 
     @property
     def keys(self) -> Tensor | None:
-        """(B, n_kv_heads, length, d_k), a view; None before the first entry."""
-        self._copy_shared_rows()
-        return None if self._keys is None else self._keys[:, :, : self._length]
+        """(B, n_kv_heads, length, d_k); None before the first entry."""
+        return self._of_each_row(self._keys)
 
     @property
     def values(self) -> Tensor | None:
-        """(B, n_kv_heads, length, d_v), a view; None before the first entry."""
-        self._copy_shared_rows()
-        return None if self._values is None else self._values[:, :, : self._length]
+        """(B, n_kv_heads, length, d_v); None before the first entry."""
+        return self._of_each_row(self._values)
 
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Append the keys and values of new tokens.
@@ -120,24 +118,19 @@ class KeyValueCache:
             self._keys, self._values = self._keys.contiguous(), self._values.contiguous()
         return self._keys, self._values, self._repeats
 
-    def leave_inference_mode(self) -> None:
-        """Copy what was stored in inference mode, and could be written to there only."""
-        if self._keys is not None and self._values is not None and self._keys.is_inference():
-            self._keys, self._values = self._keys.clone(), self._values.clone()
-
-    def _copy_shared_rows(self) -> None:
-        """Give each row of the batch keys and values of its own."""
-        if self._repeats > 1 and self._keys is not None and self._values is not None:
-            self._keys = self._keys.repeat_interleave(self._repeats, 0)
-            self._values = self._values.repeat_interleave(self._repeats, 0)
-            self._repeats = 1
+    def _of_each_row(self, stored: Tensor | None) -> Tensor | None:
+        """What is stored for each row of the batch; of a memory that rows share, a copy."""
+        if stored is None or self._repeats == 1:
+            return None if stored is None else stored[:, :, : self._length]
+        return stored.repeat_interleave(self._repeats, 0)
 
 
 def _with_entry(stored: Tensor | None, new: Tensor, start: int) -> Tensor:
     """What is stored and then what is new, in a tensor whose capacity may be larger."""
+    if stored is not None and not _is_writable(stored):
+        return torch.cat((stored[:, :, :start], new), 2)
     if torch.is_grad_enabled():
-        # Autograd keeps what earlier steps have read, so that must not be written over.
-        return new if stored is None else torch.cat((stored[:, :, :start], new), 2)
+        return new
     B, H, T, d = new.shape
     needed = start + T
     if stored is None or stored.shape[2] < needed:
@@ -153,7 +146,7 @@ def _with_entry(stored: Tensor | None, new: Tensor, start: int) -> Tensor:
 def _select_rows(stored: Tensor, rows: list[int], length: int) -> Tensor:
     """The named rows, with the same capacity, of which only the used part is copied."""
     used = stored[:, :, :length]
-    if torch.is_grad_enabled():
+    if not _is_writable(stored):
         return used.index_select(0, _index(rows, stored))
     if len(rows) == len(stored) and length < stored.shape[2]:
         # What has room to spare was made here, and is nobody's input: it may be written over.
@@ -164,6 +157,17 @@ def _select_rows(stored: Tensor, rows: list[int], length: int) -> Tensor:
     selected = stored.new_empty(len(rows), *stored.shape[1:])  # (N, n_kv_heads, capacity, d)
     torch.index_select(used, 0, _index(rows, stored), out=selected[:, :, :length])
     return selected
+
+
+def _is_writable(stored: Tensor) -> bool:
+    """Whether entries may be written into it: not where autograd keeps what it has read.
+
+    What inference mode has made may be written to there alone.
+    """
+    if torch.compiler.is_compiling():  # which knows no inference mode
+        return not torch.is_grad_enabled()
+    made_elsewhere = stored.is_inference() and not torch.is_inference_mode_enabled()
+    return not (torch.is_grad_enabled() or made_elsewhere)
 
 
 def _index(rows: list[int], like: Tensor) -> Tensor:

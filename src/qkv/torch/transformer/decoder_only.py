@@ -15,8 +15,7 @@ from qkv.torch.transformer.attention_maps import AttentionMaps, add_maps, empty_
 from qkv.torch.transformer.build import make_decoder, make_embedding, make_output
 from qkv.torch.transformer.check_tokens import check_stack, check_tokens
 from qkv.torch.transformer.decoder_cache import DecoderLayerCache
-from qkv.torch.transformer.decoding_state import DecodingState
-from qkv.torch.transformer.incremental import DecoderParts
+from qkv.torch.transformer.decoding_state import DecoderParts, DecodingState
 from qkv.torch.transformer.output_projection import OutputProjection, output_projection
 from qkv.torch.transformer.positional_encoding import PositionalEncoding
 
@@ -138,4 +137,4 @@ class DecoderOnly(Layer):
         """
         check_decoding_mode("DecoderOnly.start_decoding", self.training, self.config.causal)
         parts = DecoderParts(self.embedding, self.inputs, self.decoder, self.output)
-        return DecodingState(self, parts)
+        return DecodingState(self.hidden_states, parts)

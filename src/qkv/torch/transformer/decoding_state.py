@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -11,14 +11,28 @@ from qkv.shapes.multi_head import as_cache_rows, check_cache_mode
 from qkv.shapes.transformer import check_new_tokens
 from qkv.torch.attention.log_softmax import log_softmax_formula
 from qkv.torch.checks import check_shapes, checked_by
+from qkv.torch.embedding import Embedding
 from qkv.torch.half_precision import upcast
+from qkv.torch.layer import Layer
+from qkv.torch.linear import Linear
 from qkv.torch.multi_head import KeyValueCache
 from qkv.torch.transformer.attention_maps import AttentionMaps
 from qkv.torch.transformer.check_tokens import check_tokens
+from qkv.torch.transformer.decoder import Decoder
 from qkv.torch.transformer.decoder_cache import DecoderLayerCache
-from qkv.torch.transformer.incremental import DecoderParts, IncrementalDecoder
+from qkv.torch.transformer.output_projection import TiedOutput, output_projection
+from qkv.torch.transformer.positional_encoding import PositionalEncoding
 
-__all__ = ["DecodingState"]
+__all__ = ["DecoderParts", "DecodingState"]
+
+
+class DecoderParts(NamedTuple):
+    """What turns the ids of new tokens into logits."""
+
+    embedding: Embedding
+    inputs: PositionalEncoding
+    decoder: Decoder
+    output: Linear | TiedOutput
 
 
 class DecodingState:
@@ -30,27 +44,26 @@ class DecodingState:
     Made by `start_decoding` of a model, and good for one search.
 
     Args:
-        decode: the model's, from the ids of new tokens to logits.
-        parts: of the model, which do the same for one new token without its checks.
+        hidden_states: the model's, of the ids of new tokens.
+        parts: of the model.
         memory: (N, S, d_model), what the encoder gave, or None.
         memory_mask: bool, broadcast to (N, 1, 1, S), or None.
     """
 
     def __init__(
         self,
-        decode: Callable[..., Tensor],
+        hidden_states: Callable[..., Tensor],
         parts: DecoderParts,
         memory: Tensor | None = None,
         memory_mask: Tensor | None = None,
     ) -> None:
-        self._decode = decode
+        self._hidden_states = hidden_states
         self._parts = parts
         self.memory = memory
         self.memory_mask: Tensor | None = None
         if memory is not None and memory_mask is not None and not memory_mask.all():
             N, S, _ = memory.shape
             self.memory_mask = memory_mask.expand(N, 1, 1, S)
-        self._bias: Tensor | None = None
         self.caches = [
             DecoderLayerCache(KeyValueCache(), KeyValueCache()) for _ in parts.decoder.layers
         ]
@@ -80,9 +93,9 @@ class DecodingState:
             ValueError: prefixes are no longer than before, or of another number.
         """
         logits = self._logits(prefixes[:, self.length :], last=True)[:, 0]  # (N, V)
-        if (logits.amax(-1) == -torch.inf).any():  # a row without any token
-            return log_softmax_formula(logits)
-        return torch.log_softmax(upcast(logits), -1).to(logits.dtype)  # the same without its guard
+        log_probs = torch.log_softmax(upcast(logits), -1).to(logits.dtype)
+        # A row without any token is NaN here, where the guard of the formula gives −∞.
+        return log_softmax_formula(logits) if log_probs[:, 0].isnan().any() else log_probs
 
     def _check_extend(self, ids: Tensor, *, attention_maps: AttentionMaps | None = None) -> None:
         self._check("ids", ids)
@@ -99,8 +112,7 @@ class DecodingState:
         Returns:
             (N, T, V) logits.
         """
-        logits = self._logits(ids, attention_maps=attention_maps)
-        return logits.clone() if logits.is_inference() else logits  # what a caller may write to
+        return self._logits(ids, attention_maps=attention_maps).clone()
 
     @torch.inference_mode()
     def reorder(self, indices: Sequence[int] | Tensor) -> None:
@@ -122,7 +134,7 @@ class DecodingState:
                 cache.cross_attention.reorder_unchecked(rows)
             self.memory = self.memory[rows]
             self.memory_mask = None if self.memory_mask is None else self.memory_mask[rows]
-            self._texts, self._bias = texts, None
+            self._texts = texts
 
     def _check(self, name: str, ids: Tensor) -> None:
         keys = self.caches[0].self_attention.keys
@@ -139,32 +151,28 @@ class DecodingState:
         self, ids: Tensor, attention_maps: AttentionMaps | None = None, last: bool = False
     ) -> Tensor:
         """New ids (N, T) to logits (N, T, V) or (N, 1, V), through all layers and their caches."""
-        one_token = ids.shape[1] == 1 and self.length > 0 and attention_maps is None
-        if one_token and not self._parts.decoder.training and self._incremental is not None:
-            with torch.inference_mode():
-                return self._incremental(ids, self.caches, self._memory_bias())[:, None]
-        for cache in self.caches:
-            cache.self_attention.leave_inference_mode()
-        options: dict[str, Any] = {"attention_maps": attention_maps, "last": last}
+        options: dict[str, Any] = {"caches": self.caches, "attention_maps": attention_maps}
         if self.memory is not None:
             options |= {"memory": self.memory, "memory_mask": self.memory_mask}
-        return self._decode(ids, caches=self.caches, **options)
+        # What a caller gets to see is made outside of inference mode: it can be written to.
+        with torch.inference_mode() if attention_maps is None else torch.no_grad():
+            x = self._hidden_states(ids, **options)  # (N, T, d_model)
+            return self._output(x[:, -1:] if last else x)
 
     @cached_property
-    def _incremental(self) -> IncrementalDecoder | None:
-        """The decoder for one new token of each text; None where it cannot stand for the layers."""
-        some_see_nothing = self.memory_mask is not None and not self.memory_mask.any(-1).all()
-        if some_see_nothing or not self._parts.are_known():
-            return None
-        keys = self.caches[0].self_attention.keys
-        return IncrementalDecoder(self._parts, rows=0 if keys is None else len(keys))
+    def _output(self) -> Callable[[Tensor], Tensor]:
+        """The output projection; a CPU takes its weight faster as (d_model, V) in one piece."""
+        output = self._parts.output
+        if type(output) not in (Linear, TiedOutput) or is_hooked(output):
+            return output
+        weight, bias, _ = output_projection(output)
+        if weight.device.type != "cpu":
+            return output
+        weight = weight.T.contiguous()
+        return lambda x: x @ weight if bias is None else x @ weight + bias
 
-    def _memory_bias(self) -> Tensor | None:
-        """The mask of the memory as what is added to scores, (A, 1, 1, S): a row for K of ours."""
-        if self.memory_mask is None or self.memory is None:
-            return None
-        keys, _, K = self.caches[0].cross_attention.shared_rows()
-        if self._bias is None or len(self._bias) != len(keys):
-            mask = self.memory_mask[::K]  # (A, 1, 1, S)
-            self._bias = self.memory.new_zeros(mask.shape).masked_fill(~mask, -torch.inf)
-        return self._bias
+
+def is_hooked(layer: Layer) -> bool:
+    """Whether a call of the layer does more than its class says."""
+    hooks = layer._forward_hooks or layer._forward_pre_hooks
+    return bool(hooks) or "forward" in vars(layer)

@@ -15,8 +15,7 @@ from qkv.torch.transformer.attention_maps import AttentionMaps, add_maps, empty_
 from qkv.torch.transformer.build import make_decoder, make_embedding, make_encoder, make_output
 from qkv.torch.transformer.check_tokens import check_stack, check_tokens
 from qkv.torch.transformer.decoder_cache import DecoderLayerCache
-from qkv.torch.transformer.decoding_state import DecodingState
-from qkv.torch.transformer.incremental import DecoderParts
+from qkv.torch.transformer.decoding_state import DecoderParts, DecodingState
 from qkv.torch.transformer.output_projection import OutputProjection, output_projection
 from qkv.torch.transformer.positional_encoding import PositionalEncoding
 
@@ -188,9 +187,9 @@ class Transformer(Layer):
         self,
         target: Tensor,
         memory: Tensor,
-        memory_mask: Tensor | None,
-        target_mask: Tensor | None,
-        attention_maps: AttentionMaps | None,
+        memory_mask: Tensor | None = None,
+        target_mask: Tensor | None = None,
+        attention_maps: AttentionMaps | None = None,
         caches: Sequence[DecoderLayerCache] | None = None,
     ) -> Tensor:
         """The decoder's last hidden states (B, T, d_model), after a source that has been read."""
@@ -223,4 +222,4 @@ class Transformer(Layer):
         mask = self._memory_mask(source, source_mask)
         memory = self._encoded(source, mask)
         parts = DecoderParts(self.target_embedding, self.target_inputs, self.decoder, self.output)
-        return DecodingState(self.decode, parts, memory, mask)
+        return DecodingState(self._decoded, parts, memory, mask)
