@@ -11,7 +11,7 @@ from tests.helpers.processes import run_python
 
 SOURCE = Path(qn.__file__).parents[1]
 FLOORS = [
-    {"shapes", "config", "decoding", "files", "learning_rate_schedules"},
+    {"shapes", "config", "decoding", "files", "learning_rate_schedules", "public_names"},
     {"numpy", "torch"},
     {"bridge", "text", "corpus", "bleu"},
     {"checkpoint", "hugging_face"},

@@ -1,6 +1,8 @@
 """One concept, one name, in every room: names, calls, results, refusals, compilation."""
 
 import inspect
+import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +33,19 @@ def test_the_rooms_hold_the_same_names():
     for room in (qn, qt):
         public = {n for n, x in vars(room).items() if n[0] != "_" and not inspect.ismodule(x)}
         assert public == set(room.__all__)
+
+
+@pytest.mark.parametrize("room", [qn, qt])
+def test_each_public_name_is_listed_in_one_module(room):
+    """Two star imports of one name would hide one of them."""
+    modules = [m for name, m in sys.modules.items() if name.startswith(f"{room.__name__}.")]
+    listed = Counter(
+        name
+        for module in modules
+        if not hasattr(module, "__path__")
+        for name in getattr(module, "__all__", ())
+    )
+    assert [name for name in room.__all__ if listed[name] > 1] == []
 
 
 def test_the_rooms_hold_the_same_files():

@@ -27,7 +27,7 @@ def load_chapter(path: Path) -> Chapter:
         text=text,
         rows=load_rows(),
         exercises=frozenset(load_exercises(concept)),
-        package=frozenset(qkv.numpy.__all__),
+        package=frozenset(vars(qkv.numpy)["__all__"]),
         address=repository_address(),
         number=int(number),
         terms=load_terms(),

@@ -1,20 +1,9 @@
 """Attention: scaled dot-product and additive attention, softmax and log-softmax."""
 
-from qkv.numpy.attention.additive import additive_attention, additive_attention_backward
-from qkv.numpy.attention.log_softmax import log_softmax, log_softmax_backward
-from qkv.numpy.attention.scaled_dot_product import (
-    scaled_dot_product_attention,
-    scaled_dot_product_attention_backward,
-)
-from qkv.numpy.attention.softmax import softmax, softmax_backward
+from qkv.numpy.attention.additive import *
+from qkv.numpy.attention.log_softmax import *
+from qkv.numpy.attention.scaled_dot_product import *
+from qkv.numpy.attention.softmax import *
+from qkv.public_names import publish as _publish
 
-__all__ = [
-    "additive_attention",
-    "additive_attention_backward",
-    "log_softmax",
-    "log_softmax_backward",
-    "scaled_dot_product_attention",
-    "scaled_dot_product_attention_backward",
-    "softmax",
-    "softmax_backward",
-]
+_publish(__name__)

@@ -4,19 +4,12 @@ All take a step function, from prefixes (N, t) to log-probabilities (N, V) of th
 `qkv.numpy.decoding.step_function` describes it, with the protocol for one that keeps a cache.
 """
 
-from qkv.decoding import length_normalizer
-from qkv.numpy.decoding.beam_search import beam_search
-from qkv.numpy.decoding.exhaustive_search import exhaustive_search
-from qkv.numpy.decoding.greedy import greedy
-from qkv.numpy.decoding.sampling import sample
-from qkv.numpy.decoding.top_k_top_p import keep_top_k, keep_top_p
+from qkv.decoding.length_normalization import *
+from qkv.numpy.decoding.beam_search import *
+from qkv.numpy.decoding.exhaustive_search import *
+from qkv.numpy.decoding.greedy import *
+from qkv.numpy.decoding.sampling import *
+from qkv.numpy.decoding.top_k_top_p import *
+from qkv.public_names import publish as _publish
 
-__all__ = [
-    "beam_search",
-    "exhaustive_search",
-    "greedy",
-    "keep_top_k",
-    "keep_top_p",
-    "length_normalizer",
-    "sample",
-]
+_publish(__name__)

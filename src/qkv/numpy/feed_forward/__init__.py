@@ -1,21 +1,7 @@
 """The position-wise feed-forward network and its activations."""
 
-from qkv.numpy.feed_forward.activations import (
-    gelu,
-    gelu_backward,
-    relu,
-    relu_backward,
-    silu,
-    silu_backward,
-)
-from qkv.numpy.feed_forward.feed_forward import FeedForward
+from qkv.numpy.feed_forward.activations import *
+from qkv.numpy.feed_forward.feed_forward import *
+from qkv.public_names import publish as _publish
 
-__all__ = [
-    "FeedForward",
-    "gelu",
-    "gelu_backward",
-    "relu",
-    "relu_backward",
-    "silu",
-    "silu_backward",
-]
+_publish(__name__)

@@ -1,7 +1,8 @@
 """Multi-head attention: several attentions side by side, each in a part of the width."""
 
-from qkv.numpy.multi_head.attention import MultiHeadAttention
-from qkv.numpy.multi_head.heads import merge_heads, split_heads
-from qkv.numpy.multi_head.key_value_cache import KeyValueCache
+from qkv.numpy.multi_head.attention import *
+from qkv.numpy.multi_head.heads import *
+from qkv.numpy.multi_head.key_value_cache import *
+from qkv.public_names import publish as _publish
 
-__all__ = ["KeyValueCache", "MultiHeadAttention", "merge_heads", "split_heads"]
+_publish(__name__)

@@ -1,18 +1,10 @@
 """Training: cross-entropy, Adam and AdamW, learning-rate schedules, clipping, averaging."""
 
-from qkv.learning_rate_schedules import linear_schedule, noam_schedule
-from qkv.numpy.training.average_checkpoints import average_checkpoints
-from qkv.numpy.training.clip_grad_norm import clip_grad_norm
-from qkv.numpy.training.cross_entropy import cross_entropy, cross_entropy_backward
-from qkv.numpy.training.optimizers import Adam, AdamW
+from qkv.learning_rate_schedules import *
+from qkv.numpy.training.average_checkpoints import *
+from qkv.numpy.training.clip_grad_norm import *
+from qkv.numpy.training.cross_entropy import *
+from qkv.numpy.training.optimizers import *
+from qkv.public_names import publish as _publish
 
-__all__ = [
-    "Adam",
-    "AdamW",
-    "average_checkpoints",
-    "clip_grad_norm",
-    "cross_entropy",
-    "cross_entropy_backward",
-    "linear_schedule",
-    "noam_schedule",
-]
+_publish(__name__)

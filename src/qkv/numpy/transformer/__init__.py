@@ -1,21 +1,13 @@
 """Transformer: layers, stacks, the three kinds of models, decoding with caches."""
 
-from qkv.numpy.transformer.decoder import Decoder
-from qkv.numpy.transformer.decoder_layer import DecoderLayer
-from qkv.numpy.transformer.decoder_only import DecoderOnly
-from qkv.numpy.transformer.decoding_state import DecodingState
-from qkv.numpy.transformer.encoder import Encoder
-from qkv.numpy.transformer.encoder_decoder import Transformer
-from qkv.numpy.transformer.encoder_layer import EncoderLayer
-from qkv.numpy.transformer.encoder_only import EncoderOnly
+from qkv.numpy.transformer.decoder import *
+from qkv.numpy.transformer.decoder_layer import *
+from qkv.numpy.transformer.decoder_only import *
+from qkv.numpy.transformer.decoding_state import *
+from qkv.numpy.transformer.encoder import *
+from qkv.numpy.transformer.encoder_decoder import *
+from qkv.numpy.transformer.encoder_layer import *
+from qkv.numpy.transformer.encoder_only import *
+from qkv.public_names import publish as _publish
 
-__all__ = [
-    "Decoder",
-    "DecoderLayer",
-    "DecoderOnly",
-    "DecodingState",
-    "Encoder",
-    "EncoderLayer",
-    "EncoderOnly",
-    "Transformer",
-]
+_publish(__name__)

@@ -1,17 +1,7 @@
 """Add & Norm: residual connections with dropout, layer norm and RMS norm."""
 
-from qkv.torch.add_norm.norms import (
-    LayerNorm,
-    RMSNorm,
-    layer_norm,
-    rms_norm,
-)
-from qkv.torch.add_norm.residual import AddNorm
+from qkv.public_names import publish as _publish
+from qkv.torch.add_norm.norms import *
+from qkv.torch.add_norm.residual import *
 
-__all__ = [
-    "AddNorm",
-    "LayerNorm",
-    "RMSNorm",
-    "layer_norm",
-    "rms_norm",
-]
+_publish(__name__)

@@ -4,19 +4,12 @@ All take a step function, from prefixes (N, t) to log-probabilities (N, V) of th
 `qkv.torch.decoding.step_function` describes it, with the protocol for one that keeps a cache.
 """
 
-from qkv.decoding import length_normalizer
-from qkv.torch.decoding.beam_search import beam_search
-from qkv.torch.decoding.exhaustive_search import exhaustive_search
-from qkv.torch.decoding.greedy import greedy
-from qkv.torch.decoding.sampling import sample
-from qkv.torch.decoding.top_k_top_p import keep_top_k, keep_top_p
+from qkv.decoding.length_normalization import *
+from qkv.public_names import publish as _publish
+from qkv.torch.decoding.beam_search import *
+from qkv.torch.decoding.exhaustive_search import *
+from qkv.torch.decoding.greedy import *
+from qkv.torch.decoding.sampling import *
+from qkv.torch.decoding.top_k_top_p import *
 
-__all__ = [
-    "beam_search",
-    "exhaustive_search",
-    "greedy",
-    "keep_top_k",
-    "keep_top_p",
-    "length_normalizer",
-    "sample",
-]
+_publish(__name__)

@@ -1,15 +1,7 @@
 """The position-wise feed-forward network and its activations."""
 
-from qkv.torch.feed_forward.activations import (
-    gelu,
-    relu,
-    silu,
-)
-from qkv.torch.feed_forward.feed_forward import FeedForward
+from qkv.public_names import publish as _publish
+from qkv.torch.feed_forward.activations import *
+from qkv.torch.feed_forward.feed_forward import *
 
-__all__ = [
-    "FeedForward",
-    "gelu",
-    "relu",
-    "silu",
-]
+_publish(__name__)

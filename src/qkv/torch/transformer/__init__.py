@@ -1,21 +1,13 @@
 """Transformer: layers, stacks, the three kinds of models, decoding with caches."""
 
-from qkv.torch.transformer.decoder import Decoder
-from qkv.torch.transformer.decoder_layer import DecoderLayer
-from qkv.torch.transformer.decoder_only import DecoderOnly
-from qkv.torch.transformer.decoding_state import DecodingState
-from qkv.torch.transformer.encoder import Encoder
-from qkv.torch.transformer.encoder_decoder import Transformer
-from qkv.torch.transformer.encoder_layer import EncoderLayer
-from qkv.torch.transformer.encoder_only import EncoderOnly
+from qkv.public_names import publish as _publish
+from qkv.torch.transformer.decoder import *
+from qkv.torch.transformer.decoder_layer import *
+from qkv.torch.transformer.decoder_only import *
+from qkv.torch.transformer.decoding_state import *
+from qkv.torch.transformer.encoder import *
+from qkv.torch.transformer.encoder_decoder import *
+from qkv.torch.transformer.encoder_layer import *
+from qkv.torch.transformer.encoder_only import *
 
-__all__ = [
-    "Decoder",
-    "DecoderLayer",
-    "DecoderOnly",
-    "DecodingState",
-    "Encoder",
-    "EncoderLayer",
-    "EncoderOnly",
-    "Transformer",
-]
+_publish(__name__)
