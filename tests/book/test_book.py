@@ -31,6 +31,7 @@ public_addresses = importlib.import_module("public_addresses")
 PAPER = "https://arxiv.org/abs/1706.03762"
 REPOSITORY = "https://github.com/someone/some-book"
 OUTSIDE_LINK = re.compile(r'href="((?:https?:)?//[^"]+)"')
+FACTS = "```{facts}\nAll of it takes *{time}*.\n```"
 SETTING = 'repository_address: ""'
 
 
@@ -89,7 +90,7 @@ def settings(**values: object) -> SimpleNamespace:
 
 @pytest.fixture(scope="module")
 def unset(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = lay_out(tmp_path_factory.mktemp("unset"))
+    folder = lay_out(tmp_path_factory.mktemp("unset"), text=FACTS)
     process = build(folder)
     assert process.returncode == 0, process.stdout + process.stderr
     return folder
@@ -108,6 +109,11 @@ def test_without_an_address_only_the_text_links_out(unset: Path) -> None:
     assert links.pop("book/index.html") == {PAPER}
     assert set(links) == {"book/more.html", "chapters/tiny.html", "index.html", "search.html"}
     assert not set().union(*links.values())
+
+
+def test_facts_stand_in_the_place_of_their_names(unset: Path) -> None:
+    page = (unset / "_build" / "html" / "book" / "index.html").read_text("utf-8")
+    assert re.search(r"<p>All of it takes <em>\d+ h \d+ min</em>\.</p>", page)
 
 
 def test_the_address_makes_the_buttons(known: Path) -> None:

@@ -1,17 +1,24 @@
-"""The landing page: the time that the book takes is the sum of what its chapters say."""
+"""The landing page: its times are the sums of what the chapters say at their top."""
 
+import importlib
 import json
 import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from qkv.explore.start_map import BOOK, WAYS
+
 ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "book" / "extensions"))
+book_facts = importlib.import_module("book_facts")
+
 PAGE = (ROOT / "book" / "index.md").read_text("utf-8")
-AFTERNOON = {3, 5, 6, 9, 10, 12}
 
 
-def core_minutes() -> dict[int, int]:
+def core_minutes():
     """The minutes of every chapter's core, by the chapter's number, as its first cell says."""
     found = {}
     for path in (ROOT / "chapters").glob("*.ipynb"):
@@ -21,15 +28,32 @@ def core_minutes() -> dict[int, int]:
     return found
 
 
-def spoken(minutes: int) -> str:
-    return f"{minutes // 60} h {minutes % 60} min"
-
-
 @pytest.mark.parametrize(
-    ("chapters", "hours"), [(None, 12), (AFTERNOON, 4)], ids=["all", "afternoon"]
+    ("fact", "numbers", "hours"),
+    [
+        ("time", [chapter.number for chapter in BOOK], 12),
+        ("time of an afternoon", WAYS["an afternoon"], 4),
+    ],
+    ids=["all", "afternoon"],
 )
-def test_the_hours_of_the_cores_stand_at_the_top(chapters, hours):
+def test_the_times_are_the_sums_of_what_the_chapters_say(fact, numbers, hours):
     minutes = core_minutes()
-    total = sum(minutes[n] for n in chapters or minutes)
+    total = sum(minutes[number] for number in numbers)
     assert total <= hours * 60
-    assert spoken(total) in PAGE.partition("\n## ")[0]
+    assert book_facts.facts()[fact] == f"{total // 60} h {total % 60} min"
+    assert f"{{{fact}}}" in PAGE.partition("\n## ")[0]
+
+
+def test_the_page_asks_for_facts_that_there_are():
+    (content,) = re.findall(r"```{facts}\n(.*?)```", PAGE, re.DOTALL)
+    assert not re.search(r"\d", content.replace("01_start", ""))
+    assert "{" not in book_facts.with_facts(content)
+    with pytest.raises(ValueError, match="facts: 'weight' is none of chapters, time, "):
+        book_facts.with_facts("A {weight}, a {time}.")
+
+
+def test_the_sidebar_has_numbers_and_short_titles():
+    names = ["chapters/05_masks", "chapters/14_families", "book/notation"]
+    pages = {name: SimpleNamespace(title=None) for name in names}
+    book_facts.name_in_sidebar(None, SimpleNamespace(external_site_map=pages))
+    assert [page.title for page in pages.values()] == ["5 · Masks", "14 · BERT, GPT, T5", None]

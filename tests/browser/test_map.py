@@ -79,7 +79,7 @@ def test_names_say_chapter_and_time_and_pictures_hold_links(links, page):
     (chapter,) = (chapter for chapter in CHAPTERS if chapter.number == 6)
     core, further = chapter.minutes
     times = f"core {core} minutes, going further {further}"
-    assert name == f"6 · multi-head self-attention · “{chapter.title}”: {times}"
+    assert name == f"6 · multi-head self-attention · “{chapter.short_title}”: {times}"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -297,7 +297,9 @@ def test_the_front_end_is_one_module_and_one_script():
 
 def test_an_installation_brings_what_draws():
     project = tomllib.loads((CHAPTERS[0].parents[1] / "pyproject.toml").read_text("utf-8"))
-    patterns = project["tool"]["setuptools"]["package-data"]["qkv.explore.framework"]
+    patterns = project["tool"]["setuptools"]["package-data"]
+    assert patterns["qkv.explore"] == ["chapters.json"]
+    patterns = patterns["qkv.explore.framework"]
     shipped = {file for pattern in patterns for file in STATIC.parent.glob(pattern)}
     assert set(STATIC.iterdir()) == shipped
 
@@ -322,7 +324,8 @@ def test_stored_frames_are_what_the_function_returns_today(state):
         got = unpack(state["frames_layout"], state["frames"], i)
         assert list(got) == list(wanted)
         for name in wanted:
-            assert got[name][0] == json.loads(json.dumps(wanted[name][0])), f"{name} at {values}"
+            said = f"{name} at {values}: if the function is right, make notebooks"
+            assert got[name][0] == json.loads(json.dumps(wanted[name][0])), said
             for old, new in zip(got[name][1], wanted[name][1], strict=True):
                 # Another processor may round the last bit of a float16 the other way.
                 np.testing.assert_allclose(

@@ -10,11 +10,10 @@ import pytest
 
 from qkv.explore.framework.frames import Frames
 from qkv.explore.start import CHOSEN, GRID, HEADS, SENTENCES, look
-from qkv.explore.start_map import CHAPTERS, WAYS, book_map, way_minutes
+from qkv.explore.start_map import BOOK, CHAPTERS, WAYS, book_map, way_minutes
 from qkv.pretrained import EXAMPLES, pretrained
 
 NOTEBOOKS = Path(__file__).parents[2] / "chapters"
-TIMES = re.compile(r"\*Core: (\d+) minutes\. Going further: (\d+)\.\*")
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -50,17 +49,19 @@ def test_a_sentence_of_ones_own_needs_no_gloss():
     assert [row[1] for row in panels["translation"].rows] == ["곰이", "잤다"]
 
 
-def test_the_chapters_are_those_of_the_book_and_their_times_what_they_state():
-    assert [chapter.number for chapter in CHAPTERS] == list(range(2, 19))
-    stated = {}
-    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
-        cells = nbformat.read(path, as_version=4).cells
-        top = next(cell.source for cell in cells if cell.cell_type == "markdown")
-        stated[path.stem] = tuple(map(int, TIMES.search(top).groups()))
-        titles = [chapter.title for chapter in CHAPTERS if chapter.notebook == path.stem]
-        assert all(top.startswith(f"# {title}") for title in titles), top[:60]
-    del stated["01_start"]
-    assert {one.notebook: one.minutes for one in CHAPTERS} == stated
+def test_the_map_stands_in_the_first_chapter_and_shows_all_others():
+    assert [chapter.number for chapter in BOOK] == list(range(1, len(BOOK) + 1))
+    assert BOOK[0].concept == "start"
+    assert BOOK[1:] == CHAPTERS
+    assert WAYS["the whole book"] == tuple(chapter.number for chapter in CHAPTERS)
+
+
+def test_chapter_1_names_the_cores_of_an_afternoon():
+    cells = nbformat.read(NOTEBOOKS / f"{BOOK[0].notebook}.ipynb", as_version=4).cells
+    (text,) = (cell.source for cell in cells if cell.source.startswith("**An afternoon.**"))
+    links = re.findall(r"\[(\d+)\]\((\w+)\.ipynb\)", text.partition("\n")[0])
+    books = {str(chapter.number): chapter.notebook for chapter in CHAPTERS}
+    assert links == [(str(n), books[str(n)]) for n in WAYS["an afternoon"]]
 
 
 def test_an_afternoon_has_at_most_four_hours():
@@ -77,7 +78,7 @@ def test_each_chapter_has_a_box_that_opens_it(way):
         own = [box for box in boxes if box.label.startswith(f"{chapter.number} · ")]
         assert own
         for box in own:
-            assert chapter.title in box.detail
+            assert chapter.short_title in box.detail
             assert box.link == chapter.notebook
             assert bool(box.level) == (chapter.number in WAYS[way])
 

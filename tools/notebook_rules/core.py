@@ -47,7 +47,7 @@ def times_at_top(chapter: Chapter) -> Iterator[str]:
     first = next((c for c in chapter.notebook.cells if c.cell_type == "markdown"), None)
     expected = reading_times(chapter)
     if first is None or expected not in first.source:
-        yield f"{first.id if first else chapter.concept}: expected the line {expected}"
+        yield f"{first.id if first else chapter.concept}: expected the line {expected}: make facts"
 
 
 def in_order(chapter: Chapter) -> Iterator[str]:

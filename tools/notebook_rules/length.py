@@ -15,6 +15,7 @@ EXERCISES, REMEMBER = "Exercises", "What to remember"
 FURTHER, SOURCES = "Going further", "Sources and further reading"
 WORDS_PER_MINUTE, LINES_PER_MINUTE = 130, 8
 MINUTES_PER_EXERCISE, MINUTES_PER_EXPLORER = 2.5, 2
+READING_TIMES = re.compile(r"\*Core: \d+ minutes\. Going further: \d+\.\*")
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,12 @@ def count_lines(source: str) -> int:
     return sum(1 for line in source.splitlines() if line.strip())
 
 
+def reading_minutes(chapter: Chapter) -> tuple[int, int]:
+    """What the core and *Going further* take."""
+    return core_length(chapter).rounded_minutes, further_length(chapter).rounded_minutes
+
+
 def reading_times(chapter: Chapter) -> str:
     """The line that stands at the top of the chapter."""
-    core, further = core_length(chapter), further_length(chapter)
-    return f"*Core: {core.rounded_minutes} minutes. Going further: {further.rounded_minutes}.*"
+    core, further = reading_minutes(chapter)
+    return f"*Core: {core} minutes. Going further: {further}.*"

@@ -17,8 +17,8 @@ from markdown_it.token import Token
 
 from allowed_content.html import html_problems
 
-DIRECTIVES = {"bibliography", "container", "experiments", "explorer", "glossary", "results"}
-WITH_MARKDOWN = {"container", "glossary"}  # whose content is Markdown again
+WITH_MARKDOWN = {"container", "facts", "glossary"}  # whose content is Markdown again
+DIRECTIVES = {"bibliography", "chapters", "experiments", "explorer", "results"} | WITH_MARKDOWN
 TOKENS = re.compile(
     "inline|text|softbreak|hardbreak|hr|image|(code|math|html)_(inline|block)|math_inline_double|"
     "math_block_label|amsmath|fence|colon_fence|myst_(role|target|line_comment|block_break)|"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from importlib.resources import files
 
 from qkv.explore.framework.panels import Arrow, Box, Diagram, Panels
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter of the book; tests hold this to the notebooks.
+    """A chapter of the book, as `make facts` reads it in the notebooks.
 
     Args:
         number: its number, the same for good.
@@ -28,26 +30,20 @@ class Chapter:
         """Without folder and ending, such as "03_attention"."""
         return f"{self.number:02}_{self.concept}"
 
+    @property
+    def short_title(self) -> str:
+        """What stands before a colon."""
+        return self.title.partition(":")[0]
 
-CHAPTERS = (
-    Chapter(2, "embedding", "From text to vectors", (39, 24)),
-    Chapter(3, "attention", "Query, key, value", (39, 44)),
-    Chapter(4, "scaling", "Why √d_k", (37, 38)),
-    Chapter(5, "masks", "Masks", (40, 52)),
-    Chapter(6, "multi_head", "Multi-head attention", (38, 28)),
-    Chapter(7, "add_norm", "Add & Norm", (35, 27)),
-    Chapter(8, "feed_forward", "Feed-forward", (36, 19)),
-    Chapter(9, "positional", "Where am I?", (37, 25)),
-    Chapter(10, "transformer", "The whole Transformer", (39, 31)),
-    Chapter(11, "training", "Training", (35, 36)),
-    Chapter(12, "decoding", "Decoding", (34, 33)),
-    Chapter(13, "results", "Looking inside", (35, 22)),
-    Chapter(14, "families", "BERT, GPT, T5", (36, 33)),
-    Chapter(15, "cost", "What attention costs", (34, 13)),
-    Chapter(16, "efficient", "Attention for long texts", (34, 42)),
-    Chapter(17, "devices", "More than one device", (36, 24)),
-    Chapter(18, "backward", "Gradients by hand", (37, 20)),
-)
+
+def read_chapters() -> tuple[Chapter, ...]:
+    """Every chapter, in reading order."""
+    stored = json.loads(files("qkv.explore").joinpath("chapters.json").read_text("utf-8"))
+    return tuple(Chapter(**{**facts, "minutes": tuple(facts["minutes"])}) for facts in stored)
+
+
+BOOK = read_chapters()
+CHAPTERS = BOOK[1:]  # the map stands in the first
 # Two ways through: chapters whose cores are read.
 WAYS = {
     "an afternoon": (3, 5, 6, 9, 10, 12),
@@ -111,9 +107,8 @@ def book_map(*, way: str) -> Panels:
     memory = [(1.85, 3.0), (3.8, 3.0), (3.8, 5.4)]
     arrows = [*(Arrow(*pair) for pair in ups), Arrow("output", "loss")]
     arrows.append(Arrow("norm above", "cross", via=memory))
-    minutes = way_minutes(way)
     return {
-        "time": f"{minutes // 60} h {minutes % 60} min",
+        "time": duration(way_minutes(way)),
         "map": Diagram(boxes, arrows),
     }
 
@@ -121,6 +116,10 @@ def book_map(*, way: str) -> Panels:
 def way_minutes(way: str) -> int:
     """What the cores on a way take together, by their stated times."""
     return sum(chapter.minutes[0] for chapter in CHAPTERS if chapter.number in WAYS[way])
+
+
+def duration(minutes: int) -> str:
+    return f"{minutes // 60} h {minutes % 60} min"
 
 
 def _box(chapter: Chapter, text: str, place: tuple[float, float, float], on_the_way: bool) -> Box:
@@ -132,7 +131,7 @@ def _box(chapter: Chapter, text: str, place: tuple[float, float, float], on_the_
         y,
         WIDTH,
         height,
-        detail=f"“{chapter.title}”: core {core} minutes, going further {further}",
+        detail=f"“{chapter.short_title}”: core {core} minutes, going further {further}",
         level=ON_THE_WAY if on_the_way else None,
         link=chapter.notebook,
     )
