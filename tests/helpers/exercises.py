@@ -53,7 +53,8 @@ class ExerciseAnswers:
     def test_every_exercise_is_tried_and_they_stand_in_order(self):
         concept = next(iter(self.right)).rpartition("-")[0]
         names = [f"{concept}-{n + 1}" for n in range(len(self.right))]
-        assert list(load_exercises(concept)) == names == sorted(self.right) == sorted(self.wrong)
+        assert list(load_exercises(concept)) == names
+        assert self.right.keys() == self.wrong.keys() == set(names)
 
     def test_right_answer_is_accepted(self, right_answer):
         name, _, answer = right_answer
