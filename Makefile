@@ -12,7 +12,7 @@ LOCK := .venv/bin/uv pip compile --quiet --no-strip-extras --custom-compile-comm
 BUILD := $(RUN) tools/fetch_npm.py && $(RUN) tools/build_book.py
 
 .DEFAULT_GOAL := help
-.PHONY: help book html serve quick test test-live notebooks facts mutants bench lock clean python reader tester
+.PHONY: help book html serve quick test test-live notebooks facts new-exercise new-chapter mutants bench lock clean python reader tester
 
 help:
 	@echo 'make book       build the book and serve it on this machine, its cells live'
@@ -23,6 +23,7 @@ help:
 	@echo 'make test-live  run every cell of every chapter live, in a browser'
 	@echo 'make notebooks  run the chapters in place and store what they print'
 	@echo 'make facts      write titles and minutes of the chapters wherever the book shows them'
+	@echo 'make new-exercise CHAPTER=masks, make new-chapter NAME=...  lay one out'
 	@echo 'make mutants    plant faults in the package; each must be noticed'
 	@echo 'make bench      measure pages and functions'
 	@echo 'make lock       choose and hash every package anew, after a change of a pin'
@@ -59,6 +60,12 @@ notebooks: reader
 
 facts: reader
 	@$(RUN) tools/book_facts.py
+
+new-exercise: reader
+	@$(RUN) tools/new_exercise.py $(CHAPTER)
+
+new-chapter: reader
+	@$(RUN) tools/new_chapter.py $(NAME)
 
 mutants: tester
 	@$(RUN) tools/mutants.py

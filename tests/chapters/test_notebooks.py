@@ -207,6 +207,7 @@ FAULTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
         "defines softmax again",
     ),
     "torch too early": (set_source(0, "import qkv.torch as qt"), "before Going further"),
+    "left to write": (append_text(5, "TODO: why so?"), "toy-top: TODO: why so?"),
     "unknown row": (set_metadata(1, tags=["covers-000-1", "covers-000-9"]), "covers-000-9"),
     "row missing": (lambda cells: cells[1].metadata.clear(), "no cell covers-000-1"),
     "row not asserted": (set_source(1, "print(2)"), "on a cell that asserts nothing"),

@@ -76,7 +76,7 @@ def test_each_chapter_has_a_box_that_opens_it(way):
     boxes = book_map(way=way)["map"].boxes.values()
     for chapter in CHAPTERS:
         own = [box for box in boxes if box.label.startswith(f"{chapter.number} · ")]
-        assert own
+        assert own, f"no box of start_map.py leads to {chapter.notebook}"
         for box in own:
             assert chapter.short_title in box.detail
             assert box.link == chapter.notebook

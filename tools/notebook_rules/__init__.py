@@ -27,6 +27,7 @@ RULES: tuple[Callable[[Chapter], Iterable[str]], ...] = (
     code.alt_text,
     code.package_code_imported,
     code.torch_late,
+    teaching.nothing_left_to_write,
     teaching.known_tags,
     teaching.covers_rows,
     teaching.has_exercises,

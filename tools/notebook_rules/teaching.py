@@ -24,6 +24,13 @@ WITHOUT_EXPLORER = {"devices", "backward"}  # machines and derivations: nothing 
 TAGS = {"hide-cell", "hide-input", "one-run", "solution"}
 
 
+def nothing_left_to_write(chapter: Chapter) -> Iterator[str]:
+    """`make new-exercise` and `make new-chapter` mark what the author still has to write."""
+    for cell in chapter.notebook.cells:
+        for mark in re.findall(r"\bTODO\b.*", cell.source):
+            yield f"{cell.id}: {mark}"
+
+
 def known_tags(chapter: Chapter) -> Iterator[str]:
     for cell in chapter.notebook.cells:
         allowed = TAGS | {HIDDEN} if is_setup(cell) else TAGS
