@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_no_file_of_the_book_is_stale():
+    assert book_facts.LIST.search(book_facts.README.read_text("utf-8"))
     stale = [str(path.relative_to(ROOT)) for path in book_facts.stale_files()]
     assert not stale, f"{', '.join(stale)}: other titles or minutes than the chapters': make facts"
 
