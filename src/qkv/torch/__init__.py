@@ -5,7 +5,7 @@ from qkv.torch.add_norm import *
 from qkv.torch.attention import *
 from qkv.torch.decoding import *
 from qkv.torch.dropout import *
-from qkv.torch.efficient.blockwise import *
+from qkv.torch.efficient.blockwise import *  # its triton_attention is in no other room
 from qkv.torch.efficient.linformer import *
 from qkv.torch.efficient.performer import *
 from qkv.torch.efficient.sparse_masks import *
