@@ -347,7 +347,7 @@ def test_a_hostile_header_is_refused_at_once(page, good):
 def test_a_file_beyond_the_limit_is_refused_unread(page):
     script = """async (size) => {
       const { openFiles } = await qkvModel.loadEngine();
-      const arrayBuffer = () => { throw new Error("read"); };
+      const arrayBuffer = async () => { throw new Error("read"); };
       const file = { name: "large.safetensors", size, arrayBuffer };
       const ask = () => openFiles([file]).catch(({ kind, message }) => ({ kind, message }));
       const large = await ask();

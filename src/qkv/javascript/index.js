@@ -1,5 +1,5 @@
 import { InputError } from "./input_error.js";
-import { openFiles } from "./open_files.js";
+import { openFiles } from "./model_file.js";
 import { openPretrained } from "./pretrained.js";
 import { samplingDistribution } from "./sampling.js";
 import { EOS, SOS } from "./tokenizer.js";

@@ -31,7 +31,7 @@ import { Transformer } from "./transformer.js";
  * A state serves one search: start another for the next, or go on from a `state.copy()`. Greedy decoding
  * and sampling compute a token when asked.
  * `state.extend([SOS, …tokens], attentionMaps)` gives the attention of a whole text in one call.
- * `translator.describe()` has the model's sizes; `openFiles` in open_files.js opens a reader's own.
+ * `translator.describe()` has the model's sizes; `openFiles` in model_file.js opens a reader's own.
  */
 
 const MOST_KNOWN = 1_000_000; // tokens: what has more positions is no model
