@@ -6,6 +6,7 @@ from base64 import b64encode
 import pytest
 from playwright.sync_api import expect
 
+from qkv.config import parameter_count
 from qkv.explore.playground import playground
 from qkv.explore.playground.bundle import es_module
 from qkv.javascript.model_file import model_file
@@ -338,7 +339,11 @@ def test_a_model_of_ones_own_is_used_and_a_wrong_file_changes_nothing(open_playg
     assert box.root.locator("[data-panel=translation]").count() == 1
     assert back.is_hidden()
     files.set_input_files(wrong | {"name": "model.safetensors", "buffer": model_file(own)})
-    box.wait_for("In use: model.safetensors. d_model 32, 2 heads, 2 layers")
+    config = own.model.config
+    sizes = (config.vocab_size, config.target_vocabulary, parameter_count(config))
+    counts = "vocabularies of {} and {}, {:,} parameters.".format(*sizes)
+    line = f"In use: model.safetensors. d_model 32, 2 heads, 2 layers, {counts}"
+    expect(said).to_have_text(line)
     assert box.root.locator("[data-panel]").count() == 0, "what the other model said is gone"
     assert example.count() == 0
     box.translate("The dog slept.")

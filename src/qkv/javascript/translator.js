@@ -31,7 +31,7 @@ import { Transformer } from "./transformer.js";
  * A state serves one search: start another for the next, or go on from a `state.copy()`. Greedy decoding
  * and sampling compute a token when asked.
  * `state.extend([SOS, …tokens], attentionMaps)` gives the attention of a whole text in one call.
- * `translator.describe()` has the model's sizes; `openFiles` in model_file.js opens a reader's own.
+ * `translator.model.config` has its sizes; `openFiles` in model_file.js opens a model of the reader's own.
  */
 
 const MOST_KNOWN = 1_000_000; // tokens: what has more positions is no model
@@ -125,15 +125,9 @@ export class Translator {
     return beamSearchInSteps(state, { ...this.limits, ...options });
   }
 
+  /** How many numbers the model holds. */
   get parameterCount() {
     return parameterCount(this.model.config);
-  }
-
-  /** The sizes of the model, for a line about it. */
-  describe() {
-    const { d_model, n_heads, n_layers, n_decoder_layers, vocab_size, target_vocab_size } = this.model.config;
-    const sizes = { d_model, n_heads, n_layers, n_decoder_layers, vocab_size, target_vocab_size };
-    return { parameters: this.parameterCount, ...sizes };
   }
 
   get limits() {

@@ -6,11 +6,10 @@ import { nativeInput } from "../../framework/static/native_controls.js";
 // A model of the reader's own: files are chosen, opened in the page, and go nowhere else.
 
 /** A model in one line: its sizes and parameters. */
-export function describe(translator, labels) {
-  const sizes = translator.describe();
-  const { n_layers, n_decoder_layers } = sizes;
+function describe({ model: { config }, parameterCount }, labels) {
+  const { n_layers, n_decoder_layers } = config;
   const layers = n_layers === n_decoder_layers ? n_layers : `${n_layers} + ${n_decoder_layers}`;
-  return formatText(labels["model sizes"], { ...sizes, layers, parameters: sizes.parameters.toLocaleString("en") });
+  return formatText(labels["model sizes"], { ...config, layers, parameters: parameterCount.toLocaleString("en") });
 }
 
 /**
@@ -22,34 +21,32 @@ export function describe(translator, labels) {
 export function modelChoice(labels, open, back) {
   const input = nativeInput("input", { type: "file", multiple: true });
   const line = html("p", { className: "qkv-status", role: "status" });
-  const backButton = button(labels["book's model"], goBack);
+  const backButton = button(labels["book's model"], () => attempt(goBack, "load failed"));
   backButton.hidden = true;
 
   async function goBack() {
-    try {
-      await back();
-      line.textContent = labels["book's model in use"];
-      input.focus(); // the button goes away
-      backButton.hidden = true;
-    } catch (error) {
-      line.textContent = formatText(labels["load failed"], { error: error.message });
-    }
+    await back();
+    input.focus(); // the button goes away
+    backButton.hidden = true;
+    return labels["book's model in use"];
   }
 
   async function openChosen() {
     const files = [...input.files];
-    try {
-      const translator = await open(files);
-      const name = files.length === 1 ? files[0].name : formatText(labels["own files count"], { count: files.length });
-      line.textContent = formatText(labels["own model in use"], { name, sizes: describe(translator, labels) });
-      backButton.hidden = false;
-    } catch (error) {
-      line.textContent = formatText(labels["own model refused"], { error: error.message });
-    }
+    const translator = await open(files);
+    backButton.hidden = false;
+    const name = files.length === 1 ? files[0].name : formatText(labels["own files count"], { count: files.length });
+    return formatText(labels["own model in use"], { name, sizes: describe(translator, labels) });
+  }
+
+  // Says what came of it.
+  async function attempt(act, failure) {
+    const said = await act().catch((error) => formatText(labels[failure], { error: error.message }));
+    line.textContent = said;
     input.value = ""; // the same files may be chosen again
   }
 
-  input.addEventListener("change", () => input.files.length && openChosen());
+  input.addEventListener("change", () => input.files.length && attempt(openChosen, "own model refused"));
   const label = html("label", { htmlFor: input.id, textContent: labels["own files"] });
   const hint = html("p", { className: "qkv-own-hint", textContent: labels["own model hint"] });
   return html("details", { className: "qkv-own-model" },
