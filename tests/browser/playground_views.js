@@ -1,15 +1,15 @@
 // What a test asks of a page that holds a translator and the playground's views.
 (translator, asked, labels) => {
-  const { answer, controlsOf, DEFAULTS, panelsOf, withControl } = qkvViews;
+  const { controlsOf, DEFAULTS, panelsOf, translateInSteps, withControl } = qkvViews;
   const plain = (panel) => ({ ...panel, arrays: panel.arrays?.map((values) => [...values]) });
 
   return asked.map(({ text, settings, moves = [] }) => {
     const ids = translator.encode(text);
     let now = { ...DEFAULTS, ...settings };
-    let outcomes = [...answer(qkvEngine, translator, ids, now)].filter(Boolean);
+    let outcomes = [...translateInSteps(qkvEngine, translator, ids, now)].filter(Boolean);
     for (const [name, value] of moves) {
       now = withControl(now, name, value, outcomes.at(-1), translator);
-      outcomes = [...answer(qkvEngine, translator, ids, now)].filter(Boolean);
+      outcomes = [...translateInSteps(qkvEngine, translator, ids, now)].filter(Boolean);
     }
     const last = outcomes.at(-1);
     const panels = panelsOf(last, now, translator, labels).map(plain);

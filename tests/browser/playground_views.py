@@ -13,7 +13,8 @@ from qkv.javascript.bundle import bundle_files, imported
 STATIC = Path(view_labels.__file__).parent / "static"
 ASK = Path(__file__).with_suffix(".js").read_text("utf-8").rstrip().removesuffix(";")
 EXPORTS = {
-    "answer": ("answer", "DEFAULTS"),
+    "settings": ("DEFAULTS",),
+    "translate_in_steps": ("translateInSteps",),
     "controls": ("controlsOf", "withControl"),
     "panels_of": ("panelsOf",),
     "cache_view": ("cacheNumbers",),

@@ -470,10 +470,10 @@ FAULTS = [
     ("beam", "beam_view", 'if (fate === "kept") ', ""),
     ("beam", "beam_view", "candidates.slice(0, beamSize)", "candidates"),
     ("sampling", "search_view", "logProbs[b] - logProbs[a]", "logProbs[a] - logProbs[b]"),
-    ("sampling", "answer", "topK: topK || undefined, ", ""),
+    ("sampling", "translate_in_steps", "topK: topK || undefined, ", ""),
     (
         "heads",
-        "answer",
+        "translate_in_steps",
         "translator.startDecodingInSteps(ids, mended)",
         "translator.startDecodingInSteps(ids)",
     ),

@@ -1,6 +1,6 @@
 import { formatNumber } from "../../framework/static/number_format.js";
 import { headTexts, lastCrossAttention } from "./attentions.js";
-import { pick } from "./descriptors.js";
+import { pick } from "./control_descriptors.js";
 import { formatText } from "./format_text.js";
 import { glossColumn, sharesPanel, tablePanel, textPanel, translationText, within } from "./panel_objects.js";
 

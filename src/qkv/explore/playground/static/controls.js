@@ -1,7 +1,7 @@
 import { attentionControls } from "./attention_view.js";
 import { headsControls } from "./heads_view.js";
 import { searchControls } from "./search_view.js";
-import { overValues } from "./descriptors.js";
+import { overValues } from "./control_descriptors.js";
 import { attentionNames } from "./attentions.js";
 import { mendSettings, VALUES } from "./settings.js";
 

@@ -1,5 +1,5 @@
 import { attentionNames, attentionText, headTexts } from "./attentions.js";
-import { control, pick } from "./descriptors.js";
+import { control, pick } from "./control_descriptors.js";
 import { formatText } from "./format_text.js";
 import { glossColumn, heatmapPanel, tablePanel, textPanel, translationText } from "./panel_objects.js";
 

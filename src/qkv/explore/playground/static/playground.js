@@ -7,12 +7,12 @@ import { labelGroup } from "../../framework/static/jupyter_controls.js";
 import { markKorean } from "../../framework/static/korean.js";
 import { modelChoice } from "./model_choice.js";
 import { modelLoad, modelSource } from "./model_source.js";
-import { offLine } from "./off_line.js";
 import { panelGrid } from "./panel_grid.js";
 import { panelsOf } from "./panels_of.js";
 import { sentenceForm } from "./sentence_form.js";
 import { Session } from "./session.js";
 import { statusLine } from "./status_line.js";
+import { switchedOffLine } from "./switched_off_line.js";
 
 // The box in which any sentence is translated, in the page.
 
@@ -32,7 +32,7 @@ function render({ model, el, engine }) {
   const megabytes = ((globalThis.qkvModel?.bytes ?? 0) / 1e6).toFixed(1);
   status.say(formatText(labels[source.isPage ? "page loads" : "kernel sends"], { megabytes }));
   const controls = controlRow(change);
-  const off = offLine(labels, () => {
+  const off = switchedOffLine(labels, () => {
     session.switchAllOn();
     controls.element.querySelector("input:checked").focus(); // the button goes away
     perform(() => session.run(false));

@@ -1,7 +1,7 @@
 import { formatNumber } from "../../framework/static/number_format.js";
 import { beamPanels } from "./beam_view.js";
 import { cachePanels } from "./cache_view.js";
-import { control, overValues } from "./descriptors.js";
+import { control, overValues } from "./control_descriptors.js";
 import { formatText } from "./format_text.js";
 import { glossColumn, sharesPanel, textPanel, translationText, within } from "./panel_objects.js";
 import { methodOf } from "./settings.js";

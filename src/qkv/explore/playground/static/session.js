@@ -1,5 +1,5 @@
-import { answer, DEFAULTS } from "./answer.js";
-import { methodOf } from "./settings.js";
+import { DEFAULTS, methodOf } from "./settings.js";
+import { translateInSteps } from "./translate_in_steps.js";
 
 // What one box holds: a translator, its sentence, the settings, and the answer so far.
 
@@ -92,7 +92,7 @@ export class Session {
 
   async grow(run, slowly) {
     let start = performance.now();
-    for (const outcome of answer(this.engine, this.translator, this.ids, this.settings)) {
+    for (const outcome of translateInSteps(this.engine, this.translator, this.ids, this.settings)) {
       if (outcome) this.outcome = outcome;
       if (outcome && slowly) this.draw();
       if (outcome && slowly && !outcome.done) await sleep(PAUSE);

@@ -1,6 +1,23 @@
 import { attentionNames, lastCrossAttention } from "./attentions.js";
 
-// What a reader may set: the values of each control, and how settings fit another model.
+// What a reader may set: how a box begins, the values of each control, and how settings fit another model.
+
+/** The settings that a box begins with. */
+export const DEFAULTS = {
+  view: "attention",
+  method: "greedy",
+  beamSize: 4,
+  lengthPenalty: 1,
+  temperature: 1,
+  topK: 0, // all words
+  topP: 1,
+  seed: 1,
+  word: 0, // from 0: of the translation, or the step of a search
+  head: "average", // or a head, from 0
+  part: "decoder.layers.0.cross_attention",
+  switchedOff: {}, // heads by the name of their attention
+  positions: { encoder: true, decoder: true },
+};
 
 /** The values that controls choose from, by the name of the setting. */
 export const VALUES = {

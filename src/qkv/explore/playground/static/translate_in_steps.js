@@ -1,24 +1,7 @@
 import { uniformNumbers } from "./random_numbers.js";
 import { isChanged, mendSettings, methodOf } from "./settings.js";
 
-// The answer to a sentence under some settings, growing word by word.
-
-/** The settings that a box begins with. */
-export const DEFAULTS = {
-  view: "attention",
-  method: "greedy",
-  beamSize: 4,
-  lengthPenalty: 1,
-  temperature: 1,
-  topK: 0, // all words
-  topP: 1,
-  seed: 1,
-  word: 0, // from 0: of the translation, or the step of a search
-  head: "average", // or a head, from 0
-  part: "decoder.layers.0.cross_attention",
-  switchedOff: {}, // heads by the name of their attention
-  positions: { encoder: true, decoder: true },
-};
+// A translation under some settings, growing word by word.
 
 /**
  * Translate, and yield what is known after each token; a beam search knows nothing before its end.
@@ -43,7 +26,7 @@ export const DEFAULTS = {
  * @property {string} untouched the translation by greedy decoding with nothing switched off
  * @property {boolean} done
  */
-export function* answer(engine, translator, ids, settings) {
+export function* translateInSteps(engine, translator, ids, settings) {
   const mended = mendSettings(settings, translator);
   const state = yield* translator.startDecodingInSteps(ids, mended);
   const base = { source: ids.map((id) => translator.source.tokens[id]), ids, settings: mended };

@@ -16,7 +16,7 @@ export function whatIsOff({ switchedOff, positions }, translator, labels) {
 }
 
 /** @returns {{element: Element, show: (settings: object) => void}} */
-export function offLine(labels, switchAllOn) {
+export function switchedOffLine(labels, switchAllOn) {
   const line = html("span");
   const element = html("p", { className: "qkv-off", hidden: true }, line, button(labels["switch all on"], switchAllOn));
   return { element, show(settings, translator) {
