@@ -6,8 +6,8 @@ import { multiHeadAttention } from "./multi_head.js";
 /**
  * One attention of a run, with the heads that are switched off in it; its weights go into the maps.
  * @param {string} name such as "decoder.layers.0.cross_attention"
- * @param {Matrix} x (T, d_model), which asks
- * @param {KeyValueCache} answers
+ * @param {Matrix} x (T, d_model) of the queries
+ * @param {KeyValueCache} cache keys and values
  * @param {object} parameters of the attention
  * @param {Run} run
  * @param {object} [options] start, causal: as `multiHeadAttention` takes them
@@ -20,14 +20,14 @@ import { multiHeadAttention } from "./multi_head.js";
  * @property {Object<string, number[]>} switchedOff heads that are off, by the name of their attention
  * @property {Object<string, Matrix[]>} attentionMaps filled: (T, S) of each head, by the same names
  */
-export function attend(name, x, answers, parameters, run, options = {}) {
+export function attend(name, x, cache, parameters, run, options = {}) {
   const own = { n_heads: run.config.n_heads, switchedOff: run.switchedOff[name], ...options };
-  const { out, weights } = multiHeadAttention(x, answers, parameters, own);
+  const { out, weights } = multiHeadAttention(x, cache, parameters, own);
   weights.forEach(checkFinite);
   run.attentionMaps[name] = weights;
   return out;
 }
 
-/** What self-attention turns its queries and keys by: the first position, or nothing. */
+/** The position from which self-attention rotates queries and keys (RoPE); undefined where it does not. */
 export const rotaryStart = ({ config, positions }, start) =>
   config.positions === "rotary" && positions ? start : undefined;

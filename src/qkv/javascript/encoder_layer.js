@@ -17,8 +17,8 @@ export function encoderLayer(x, parameters, name, run) {
   const { config } = run;
   const start = rotaryStart(run, 0);
   const attendToSelf = (x) => {
-    const answers = keysAndValues(x, parameters.self_attention, config.n_kv_heads, start);
-    return attend(`${name}.self_attention`, x, answers, parameters.self_attention, run, { start });
+    const cache = keysAndValues(x, parameters.self_attention, config.n_kv_heads, start);
+    return attend(`${name}.self_attention`, x, cache, parameters.self_attention, run, { start });
   };
   x = addNorm(x, parameters.self_attention_add_norm, config, attendToSelf); // (S, d_model)
   const transform = (x) => feedForward(x, parameters.feed_forward, config.activation);

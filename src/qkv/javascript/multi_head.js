@@ -13,7 +13,7 @@ import { scaledDotProductAttention } from "./scaled_dot_product.js";
  * @param {Matrix} x (S, d_model)
  * @param {object} parameters with w_k, w_v
  * @param {number} n_kv_heads
- * @param {number} [start] position of the first: with it, keys are turned by their positions (rotary)
+ * @param {number} [start] position of the first: with it, keys are rotated by their positions (RoPE)
  * @returns {KeyValueCache} n_kv_heads keys (S, d_k) and values (S, d_v)
  */
 export function keysAndValues(x, parameters, n_kv_heads, start) {
@@ -24,25 +24,25 @@ export function keysAndValues(x, parameters, n_kv_heads, start) {
 
 /**
  * Multi-head attention: Concat(head₁ …) W_O, each head in a part of the width.
- * @param {Matrix} x (T, d_model), which asks
- * @param {KeyValueCache} answers keys and values of all S tokens that may be attended to
+ * @param {Matrix} x (T, d_model) of the queries
+ * @param {KeyValueCache} cache keys and values: of x and the tokens before it, or of the memory
  * @param {object} parameters with w_q, w_o
  * @param {object} options
  * @param {number} options.n_heads n_heads / n_kv_heads of them share each head of keys in turn
- * @param {number} [options.start] position of the first query: with it, queries are turned (rotary)
+ * @param {number} [options.start] position of the first query: with it, queries are rotated (RoPE)
  * @param {boolean} [options.causal] hide the keys after each query, the last T of the S positions
  * @param {number[]} [options.switchedOff] heads whose output is zeros
  * @returns {{out: Matrix, weights: Matrix[]}} (T, d_model), and the (T, S) weights of each head
  */
-export function multiHeadAttention(x, answers, parameters, options) {
+export function multiHeadAttention(x, cache, parameters, options) {
   const { n_heads, start, causal, switchedOff = [] } = options;
-  const shared = n_heads / answers.keys.length; // heads of queries to one of keys
-  const mask = causal ? causalMask(x.rows, answers.length) : undefined;
+  const shared = n_heads / cache.keys.length; // heads of queries to one of keys
+  const mask = causal ? causalMask(x.rows, cache.length) : undefined;
   const weights = [];
   const heads = splitHeads(linear(x, parameters.w_q), n_heads).map((q, h) => {
-    const [k, v] = [answers.keys, answers.values].map((held) => held[Math.floor(h / shared)]);
-    const turned = start === undefined ? q : rotary(q, start); // (T, d_k)
-    const head = scaledDotProductAttention(turned, k, v, mask);
+    const [k, v] = [cache.keys, cache.values].map((held) => held[Math.floor(h / shared)]);
+    const rotated = start === undefined ? q : rotary(q, start); // (T, d_k)
+    const head = scaledDotProductAttention(rotated, k, v, mask);
     weights.push(head.weights); // (T, S)
     return switchedOff.includes(h) ? new Matrix(x.rows, v.width) : head.out; // (T, d_v)
   });

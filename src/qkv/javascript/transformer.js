@@ -8,7 +8,7 @@ import { positionalEncoding } from "./positional_encoding.js";
 export class Transformer {
   /**
    * @param {object} config as `checkConfig` returns it
-   * @param {object} parameters as `checkParameters` returns them: by their dotted names, a tree
+   * @param {object} parameters as `parameterTree` returns them
    */
   constructor(config, parameters) {
     Object.assign(this, { config, parameters });
