@@ -70,9 +70,9 @@ def opened(page, *chosen):
     return page.evaluate(TRY, [encoded(files) for files in chosen])
 
 
-def refusal(page, **files):
-    """The sentence by which one file is refused."""
-    (found,) = opened(page, {name.replace("__", "."): data for name, data in files.items()})
+def refusal(page, data):
+    """The sentence by which a file is refused."""
+    (found,) = opened(page, {"a": data})
     return sentence(found)
 
 
@@ -138,23 +138,35 @@ def good(trained):
     return model_file(Translator.from_checkpoint(trained))
 
 
-def test_bfloat16_is_read(page, trained, good):
+TWO_BYTES = {  # by dtype: from bits to float32, and the bits of infinity
+    "F16": (lambda bits: bits.view(np.float16).astype(np.float32), 0x7C00),
+    "BF16": (lambda bits: (bits.astype(np.uint32) << 16).view(np.float32), 0x7F80),
+}
+
+
+@pytest.mark.parametrize("dtype", TWO_BYTES)
+def test_numbers_of_two_bytes_are_read_as_they_are(page, good, dtype):
+    to_float32, infinity = TWO_BYTES[dtype]
     header, numbers = split(good)
-    values = np.frombuffer(numbers, np.uint32)
     for name, entry in header.items():
         if name != "__metadata__":
             offsets = [offset // 2 for offset in entry["data_offsets"]]
-            entry.update(dtype="BF16", data_offsets=offsets)
-    short = (values >> 16).astype(np.uint16)
+            entry.update(dtype=dtype, data_offsets=offsets)
+    first, last = (offset // 2 for offset in header["source_embedding.weight"]["data_offsets"])
+    bits = np.linspace(0, infinity - 1, last - first).astype(np.uint16)  # from 0 to the largest
+    bits[::2] |= 0x8000  # their sign
+    short = np.zeros(len(numbers) // 4, np.uint16)
+    short[first:last] = bits
     script = f"""async (files) => {{
       {DECODE}
       const translator = await (await qkvModel.loadEngine()).openFiles(decode(files));
       return [...translator.model.sourceTable.data];
     }}"""
     found = page.evaluate(script, encoded({"a": joined(header, short.tobytes())}))
-    expected = trained.parameters["source_embedding.weight"].astype(np.float32).ravel()
-    cut = (expected.view(np.uint32) & 0xFFFF0000).view(np.float32)
-    np.testing.assert_array_equal(np.float32(found), cut)
+    np.testing.assert_array_equal(np.float32(found), to_float32(bits))
+    for wrong in (infinity, infinity + 1, infinity | 0x8000):
+        short[first] = wrong
+        assert "NaN or infinity" in refusal(page, joined(header, short.tobytes()))
 
 
 def split(data):
@@ -172,6 +184,7 @@ NO_MODEL = {
     "cat.png": (b"\x89PNG\r\n\x1a\n" + bytes(50), "is a picture"),
     "cat.jpg": (b"\xff\xd8\xff\xe0" + bytes(50), "is a picture"),
     "notes.txt": ("The cat sat. 고양이".encode(), "is a text"),
+    "older.txt": ("고양이".encode("euc-kr"), "is a text"),
     "package.json": (b'{"name": "x", "files": [1, 2, 3]}', "is JSON of something else"),
     "model.pt": (b"PK\x03\x04" + bytes(50), "a checkpoint of PyTorch"),
     "pytorch_model.bin": (b"\x80\x02}q\x00." + bytes(50), "qkv export CHECKPOINT --safetensors"),
