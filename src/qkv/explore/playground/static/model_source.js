@@ -50,7 +50,9 @@ export function modelSource(model, engine, labels) {
  * @returns {() => Promise<boolean>} whether there is a model now; after a failure it tries again
  */
 export function modelLoad(source, session, status, labels, take) {
-  return async () => {
+  let loading = null;
+
+  async function loadOnce() {
     if (session.translator) return true;
     status.say(labels.loading);
     try {
@@ -62,5 +64,10 @@ export function modelLoad(source, session, status, labels, take) {
       status.say(formatText(labels["load failed"], { error: error.message }));
       return false;
     }
+  }
+
+  return () => {
+    loading ??= loadOnce().finally(() => { loading = null; });
+    return loading;
   };
 }
