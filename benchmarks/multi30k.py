@@ -208,7 +208,7 @@ def table(figures: Figures) -> str:
         "",
         "The dotted line is the aim. Each point is the test set, translated at that step.",
         "",
-        "| updates | " + " | ".join(f"{name}, min | BLEU" for name in ends) + " |",
+        "| steps | " + " | ".join(f"{name}, min | BLEU" for name in ends) + " |",
         "|--:|" + "--:|--:|" * len(ends),
     ]
     for points in zip(*(run["curve"] for run in figures["runs"].values()), strict=True):

@@ -12,7 +12,7 @@ def noam_schedule(step: int, d_model: int, warmup: int = 4000, factor: float = 1
     factor · d_model^−½ · min(step^−½, step · warmup^−3⁄2)
 
     Args:
-        step: the number of the update, counted from 1; the rate is highest at `warmup`.
+        step: the number of the step, counted from 1; the rate is highest at `warmup`.
         d_model: width of the model.
         warmup: steps during which the rate rises.
         factor: multiplies it all.
@@ -36,7 +36,7 @@ def linear_schedule(step: int, steps: int, warmup: int, peak: float = 1e-3) -> f
     it than a rate that never comes down.
 
     Args:
-        step: the number of the update, counted from 1; the rate is highest at `warmup`.
+        step: the number of the step, counted from 1; the rate is highest at `warmup`.
         steps: how many there will be.
         warmup: steps during which the rate rises.
         peak: the highest rate.

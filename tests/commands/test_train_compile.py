@@ -24,7 +24,7 @@ def step(number):
 
 
 def told(seconds, steps, on_cpu=True, start=0, validation=None):
-    """What is said after each of the updates that take these seconds."""
+    """What is said after each of the steps that take these seconds."""
     clock = Clock()
     cost = CompileCost(on_cpu, clock)
     said = [cost.add(FitStart(start, steps))]
@@ -39,27 +39,27 @@ def told(seconds, steps, on_cpu=True, start=0, validation=None):
 
 
 @pytest.mark.parametrize("validation", [None, 3])
-def test_it_is_said_once_after_eight_updates(validation):
+def test_it_is_said_once_after_eight_steps(validation):
     """4.5 s and 0.5 s more than the usual 0.5: 5 s, or 10 updates; over 100 they must save 0.1."""
     seconds = [5.0, 0.5, 0.5, 1.0, 0.5, 0.5, 0.5, 0.5, 0.5, 9.0]
     said = told(seconds, 100, validation=validation)
     assert said[:8] == [""] * 8
     assert said[8] == (
-        "--compile: 5.0 s went into compiling, and an update now takes 500.0 ms. Over 100 updates "
+        "--compile: 5.0 s went into compiling, and a step now takes 500.0 ms. Over 100 steps "
         "that pays only if one without --compile would take at least 1.10 times as long. "
         "On a processor, chapter 17 of the book saw no gain."
     )
     assert said[9:] == ["", ""]
 
 
-def test_of_a_resumed_run_the_updates_that_are_left_count_and_a_gpu_is_no_processor():
+def test_of_a_resumed_run_the_steps_that_are_left_count_and_a_gpu_is_no_processor():
     *nothing, said = told([4.0, 1.0, 1.0, 1.0], 10, on_cpu=False, start=6)
     assert not any(nothing)
-    assert said.endswith("Over 4 updates that pays only if one without --compile would take at "
+    assert said.endswith("Over 4 steps that pays only if one without --compile would take at "
                          "least 1.75 times as long.")  # fmt: skip
 
 
-def test_of_one_or_two_updates_nothing_is_said():
+def test_of_one_or_two_steps_nothing_is_said():
     assert not any(told([4.0, 1.0], 2))
 
 
@@ -77,7 +77,7 @@ def test_a_compiled_run_says_it_and_another_does_not(tmp_path, monkeypatch, caps
     )
     own = [*SMALL, *SHORT, *write_pairs(tmp_path / "text")]
     line = re.compile(
-        r"^--compile: \d+\.\d s went into compiling.* Over 9 updates .*no gain\.$", re.M
+        r"^--compile: \d+\.\d s went into compiling.* Over 9 steps .*no gain\.$", re.M
     )
     for more, count in ((["--compile"], 1), ([], 0)):
         assert train.main([*own, *more, "--out", str(tmp_path / f"run{count}")]) == 0

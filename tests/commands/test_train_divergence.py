@@ -1,4 +1,4 @@
-"""A run that diverges is told so at once, by the number of the update; and which model is best."""
+"""A run that diverges is told so at once, by the number of the step; and which model is best."""
 
 import re
 
@@ -10,7 +10,7 @@ from tests.helpers.training import SHORT, SMALL, start, write_pairs
 
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
 SAID = re.compile(
-    r"qkv train: the (?:loss|gradient) became (?:NaN|infinite) at update (\d+): begin another run "
+    r"qkv train: the (?:loss|gradient) became (?:NaN|infinite) at step (\d+): begin another run "
     r"with a lower rate \(--learning-rate\), or with a longer warm-up \(--warmup\)\n"
 )
 
@@ -18,7 +18,7 @@ SAID = re.compile(
 @pytest.mark.parametrize(
     "own", ["", "--gradient-accumulation 2", "--bf16", "--optimizer adamw --max-grad-norm 9"]
 )
-def test_it_ends_at_the_update_and_not_at_the_next_validation(tmp_path, capsys, own):
+def test_it_ends_at_the_step_and_not_at_the_next_validation(tmp_path, capsys, own):
     if "--bf16" in own and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
         pytest.skip("this processor has no bfloat16")
     text = write_pairs(tmp_path / "text")

@@ -16,7 +16,7 @@ from tests.helpers.training import SHORT, SMALL, log, same, start, write_pairs
 from tests.helpers.waiting import until
 
 # Runs commands one after the other, each in a process of its own that kills itself without a word
-# before its n-th file, update, or validation. Forked, they need not load torch again.
+# before its n-th file, step, or validation. Forked, they need not load torch again.
 KILLED = """
 import json, os, signal, sys
 from pathlib import Path
@@ -30,7 +30,7 @@ PLACES = {
     "part": [(os, "fsync")],  # the file is there in part
     "name": [(os, "replace")],  # it is there whole, under another name
     "unlink": [(Path, "unlink")],
-    "update": [(step.OptimizerStep, "__call__")],
+    "step": [(step.OptimizerStep, "__call__")],
     "validation": [(trainer, "evaluate")],
 }
 
@@ -111,8 +111,8 @@ def run_killed():
 @pytest.mark.parametrize(
     ("what", "n"),
     [
-        ("update", 0),  # nothing is saved but the options
-        ("update", 7),  # in the second epoch
+        ("step", 0),  # nothing is saved but the options
+        ("step", 7),  # in the second epoch
         ("file", 2),  # inside the first save
         ("part", 12),  # inside the second
         ("name", 14),
@@ -147,7 +147,7 @@ def test_a_run_that_is_complete_stays_as_it_is(tmp_path, whole, capsys):
     before = {path.name: path.read_bytes() for path in run.iterdir()}
     assert train.main([*RESUME, "--out", str(run)]) == 0
     assert {path.name: path.read_bytes() for path in run.iterdir()} == before
-    assert "Going on from update 9 of 9." in capsys.readouterr().out
+    assert "Going on from step 9 of 9." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("schedule", ["linear", "noam"])
@@ -158,11 +158,11 @@ def test_a_run_at_its_end_goes_on_for_longer_and_says_how(tmp_path, capsys, sche
     capsys.readouterr()
     assert train.main([*RESUME, "--steps", "18", "--out", str(out)]) == 0
     said = capsys.readouterr().out
-    assert re.search(r"Going on from \w+ 9 of 18\.\nThe run had 9 \w+, and has 18 now\.", said)
+    assert re.search(r"Going on from step 9 of 18\.\nThe run had 9 steps, and has 18 now\.", said)
     assert ("The learning rate goes on as it would have." in said) == (schedule == "noam")
     if schedule == "linear":
         rates = linear_schedule(9, 9, 2, 2e-3), linear_schedule(10, 18, 2, 2e-3)
-        assert re.search(rf"The learning rate, {rates[0]:.2g} at the last \w+, goes on at ", said)
+        assert re.search(rf"The learning rate, {rates[0]:.2g} at the last step, goes on at ", said)
         assert f"goes on at {rates[1]:.2g}, as in a run of 18, and falls to 0 at the end." in said
     assert [row["step"] for row in log(out)] == [3, 6, 9, 12, 15, 18]
     assert train.main([*RESUME, "--out", str(out)]) == 0
@@ -203,7 +203,7 @@ def test_control_c_says_how_to_go_on(tmp_path, whole):
     _, said = process.communicate(timeout=120)
     assert process.returncode == 130
     step = json.loads((out / "last.json").read_text())["metadata"]["step"]
-    assert said == f"Interrupted. Go on from update {step} with: qkv train --resume --out {out}\n"
+    assert said == f"Interrupted. Go on from step {step} with: qkv train --resume --out {out}\n"
     Checkpoint.load(out / "last.json", optimizer=True)
     assert not list(out.glob("*.part"))
 

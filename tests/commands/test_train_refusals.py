@@ -238,7 +238,7 @@ def test_a_full_disk_while_saving(tmp_path, files, refused, monkeypatch, after):
     assert "No space left on device" in said
     run = tmp_path / "run"
     if after == 12:
-        assert "What was saved before is whole. Make room. Go on from update 3 with: qkv tr" in said
+        assert "What was saved before is whole. Make room. Go on from step 3 with: qkv tr" in said
         assert Checkpoint.load(run / "last.json", optimizer=True).metadata["step"] == 3
     assert not list(run.glob("*.part"))
     assert train.main([*SMALL, "--resume", "--out", str(run)]) == 0

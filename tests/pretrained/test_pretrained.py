@@ -605,11 +605,11 @@ def test_a_folder_that_cannot_be_is_said_before_training(monkeypatch, tmp_path, 
 
 def test_a_failed_training_is_said(monkeypatch, tmp_path, capsys):
     def fail(_):
-        raise ValueError("the loss became NaN at update 2")
+        raise ValueError("the loss became NaN at step 2")
 
     monkeypatch.setattr(Trainer, "steps", fail)
     assert train_pretrained.main(["--out", str(tmp_path)]) == 1
-    assert capsys.readouterr().err == "There is no model: the loss became NaN at update 2.\n"
+    assert capsys.readouterr().err == "There is no model: the loss became NaN at step 2.\n"
     assert list(tmp_path.iterdir()) == []
 
 

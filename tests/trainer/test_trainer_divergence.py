@@ -20,9 +20,9 @@ def test_on_a_processor_each_step_is_looked_at():
     check.add(result(1, 3.0, 1.0))
     assert (history.steps, history.losses, history.grad_norms) == ([1], [0.75], [1.0])
     assert history.learning_rates == [0.5]
-    with pytest.raises(ValueError, match="the loss became NaN at update 2: begin another run"):
+    with pytest.raises(ValueError, match="the loss became NaN at step 2: begin another run"):
         check.add(result(2, math.nan, math.nan))
-    with pytest.raises(ValueError, match="the gradient became infinite at update 1,234"):
+    with pytest.raises(ValueError, match="the gradient became infinite at step 1,234"):
         check.add(result(1234, 3.0, math.inf))
     assert history.steps == [1]
 
@@ -36,11 +36,11 @@ def test_an_accelerator_is_not_asked_at_each_step():
         check.add(result(step, unread, unread))
     check.waiting = [result(waiting.step, 1.0, 1.0 if waiting.step < 7 else math.nan)
                      for waiting in check.waiting]  # fmt: skip
-    with pytest.raises(ValueError, match="the gradient became NaN at update 7:"):
+    with pytest.raises(ValueError, match="the gradient became NaN at step 7:"):
         check.add(result(divergence.TOGETHER, 1.0, 1.0))
     assert history.steps == [1, 2, 3, 4, 5, 6]
     check.add(result(51, math.inf, math.inf))
-    with pytest.raises(ValueError, match="the loss became infinite at update 51:"):
+    with pytest.raises(ValueError, match="the loss became infinite at step 51:"):
         check.read()  # before a validation
     check.read()
 

@@ -33,7 +33,7 @@ class Noted:
 
 
 def gradients(runtime):
-    """Those of some updates in float64: of even and odd batches, of one row, of several batches."""
+    """Those of some steps in float64: of even and odd batches, of one row, of several batches."""
     config = config_of("as in the paper")
     rng = np.random.default_rng(0)
     pairs = [tuple(rng.integers(4, 17, rng.integers(2, 9)) for _ in "ab") for _ in range(12)]

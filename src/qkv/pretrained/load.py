@@ -39,7 +39,7 @@ def pretrained(room: str = "numpy", step: int | None = None) -> Translator:
 
     Args:
         room: "numpy", which needs NumPy and safetensors alone, or "torch".
-        step: an early checkpoint of the training run, after so many updates: one of `STEPS`. None
+        step: an early checkpoint of the training run, after so many steps: one of `STEPS`. None
             is the last of them, the model itself.
     Raises:
         ValueError: the room or the step is unknown, or a file is another than was shipped.

@@ -58,7 +58,7 @@ class DivergenceCheck:
                 name, value = ("gradient", norm) if math.isfinite(loss) else ("loss", loss)
                 raise ValueError(
                     f"Trainer: the {name} became {'NaN' if math.isnan(value) else 'infinite'} at "
-                    f"update {result.step:,}: begin another run with a lower rate "
+                    f"step {result.step:,}: begin another run with a lower rate "
                     "(`learning_rate`), or with a longer warm-up (`warmup`)"
                 )
             history.steps.append(result.step)
@@ -75,6 +75,6 @@ def check_finite(loss: float, step: int) -> None:
     """
     if not math.isfinite(loss):
         raise ValueError(
-            f"Trainer: the loss is {loss} by update {step:,}: begin another run with a lower rate "
+            f"Trainer: the loss is {loss} by step {step:,}: begin another run with a lower rate "
             "(`learning_rate`), or with a longer warm-up (`warmup`)"
         )

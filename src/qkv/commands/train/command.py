@@ -130,4 +130,4 @@ def how_to_go_on(run: TrainingRun | None) -> str:
         step = Checkpoint.load(run.last).metadata.get("step") if run.last.exists() else 0
     except (ValueError, OSError) as error:
         return str(error)
-    return f"Go on from update {step} with: qkv train --resume --out {run.path}"
+    return f"Go on from step {step} with: qkv train --resume --out {run.path}"

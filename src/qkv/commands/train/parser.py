@@ -54,19 +54,19 @@ MODEL = {
 TRAINING = {
     "epochs": "how often each pair is seen; 4 of the grammar, 10 of files; with --resume, more "
     "than before let the run go on",
-    "steps": "how many updates, instead of epochs",
+    "steps": "how many steps, instead of epochs",
     "max_tokens": "the most tokens of a batch on either side, padding included, over all devices",
-    "gradient_accumulation": "batches an update",
+    "gradient_accumulation": "batches a step",
     "label_smoothing": "of the training loss",
     "max_grad_norm": "the longest gradient; a longer one is clipped",
     "schedule": "the rate rises, and then falls in a line to 0 at the end, or with the root of the "
     "step as in the paper",
     "learning_rate": "the highest rate, 0.002; or the factor of noam, 1",
-    "warmup": "updates until the highest rate; a tenth of all, at most 4000",
+    "warmup": "steps until the highest rate; a tenth of all, at most 4000",
     "optimizer": "which optimizer",
     "betas": "of the optimizer",
     "weight_decay": "of adamw, apart from the gradient; of adam, in it",
-    "validate_every": "updates between validations, at each of which all is saved; a tenth of all, "
+    "validate_every": "steps between validations, at each of which all is saved; a tenth of all, "
     "at most 1000",
     "average": "of how many last validations the average is tried at the end",
     "seed": "draws parameters, order and dropout, and which pairs are held back",

@@ -116,13 +116,13 @@ class TrainingProgress:
                     "numbers may differ."
                 )
         if event.step:
-            self._line(f"Going on from update {event.step:,} of {event.steps:,}.")
+            self._line(f"Going on from step {event.step:,} of {event.steps:,}.")
             if 0 < event.before < event.steps:
                 self._line(longer_in_words(self.trainer, event))
             elif event.step == event.steps:
                 self._line("It is at its end. To train on, give more --epochs or --steps.")
         else:
-            self._line(f"{counted(event.steps, 'update')}, saved in {self.run.path}.")
+            self._line(f"{counted(event.steps, 'step')}, saved in {self.run.path}.")
         self.start = event
         self.began = self.shown = time.monotonic()
         if self.bar:
@@ -172,14 +172,14 @@ class TrainingProgress:
 
 def longer_in_words(trainer: Trainer, start: FitStart) -> str:
     """What the learning rate does in a run that goes on for longer than it was to."""
-    more = f"The run had {start.before:,} updates, and has {start.steps:,} now."
+    more = f"The run had {start.before:,} steps, and has {start.steps:,} now."
     config = trainer.config
     if config.schedule == "noam" or start.step == start.steps:
         return f"{more} The learning rate goes on as it would have."
     rates = learning_rate_schedule(config, trainer.model.config.d_model)
     before = learning_rate_schedule(replace(config, steps=start.before), 1)(max(start.step, 1))
     return (
-        f"{more} The learning rate, {before:.2g} at the last update, goes on at "
+        f"{more} The learning rate, {before:.2g} at the last step, goes on at "
         f"{rates(start.step + 1):.2g}, as in a run of {start.steps:,}, and falls to 0 at the end. "
         "So the model is not the one that such a run from the beginning would give."
     )
