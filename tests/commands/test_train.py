@@ -8,7 +8,9 @@ import torch
 from qkv import commands
 from qkv.checkpoint import Checkpoint
 from qkv.commands import train
-from qkv.commands.train.parser import read
+from qkv.commands.train.parser import parser, read
+from qkv.config import TransformerConfig
+from qkv.trainer.fields import argument_docs
 from qkv.translator import Translator
 from tests.helpers.training import PAIRS, SHORT, SMALL, log, same, write_pairs
 
@@ -145,6 +147,18 @@ def test_help_names_every_option(capsys, monkeypatch):
     said = capsys.readouterr().out
     for name in vars(read([])[0]):
         assert f"--{name.replace('_', '-')}" in said
+
+
+def test_what_help_says_of_an_option_is_its_docstring(capsys):
+    for action in parser()._actions:
+        assert action.help, action.dest
+    with pytest.raises(SystemExit):
+        train.main(["--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "the longest gradient; a longer one is clipped; 1 " in said
+    assert f" {argument_docs(TransformerConfig)['dropout']}; 0.1 " in said
+    assert "layers of the decoder; by default n_layers " in said
+    assert "10 for files. With --resume, more than a run had " in said
 
 
 def test_plain_lines_where_there_is_no_terminal(tmp_path, files, capsys, monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from qkv.trainer import DataConfig, ModelConfig, RuntimeConfig, TrainingConfig
-from qkv.trainer.fields import ChangedFieldError, field_types
+from qkv.trainer.fields import ChangedFieldError, argument_docs, field_types
 
 CONFIGS = [DataConfig, ModelConfig, TrainingConfig, RuntimeConfig]
 
@@ -21,7 +21,7 @@ def test_a_configuration_is_frozen_and_every_field_has_a_default_and_words(confi
     assert made == config(**vars(made))
     for name, field in field_types(config).items():
         assert getattr(made, name) == field.default
-        assert name in config.__doc__
+        assert argument_docs(config)[name]
 
 
 @pytest.mark.parametrize(

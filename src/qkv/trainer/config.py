@@ -1,4 +1,4 @@
-"""What a training run is told: frozen dataclasses. The defaults stand here, and nowhere else."""
+"""Configurations of a training run: each option, its default and its help stand here alone."""
 
 from __future__ import annotations
 
@@ -32,13 +32,16 @@ class DataConfig:
     """Which sentence pairs to train and to validate with, and how text becomes tokens.
 
     Args:
-        source, target: line-aligned files of sentences; None, and no `tsv`: the book's grammar.
+        source: sentences, one a line, plain or .gz; None means those of `tsv`, or the book's
+            grammar.
+        target: their translations, line by line.
         tsv: both in one file, tabs between its columns.
         columns: which of these are source and target, counted from 1.
-        valid_source, valid_target: line-aligned files to validate with.
-        valid_pairs: without these, how many pairs to hold back for it, at most a tenth.
-        split: of the grammar: held back are "combination"s of words that training never shows, or
-            any pairs, "random".
+        valid_source: sentences to validate with.
+        valid_target: their translations, line by line.
+        valid_pairs: without such files, how many pairs to hold back for it, at most a tenth.
+        split: of the grammar: held back are pairs of a "combination" of words that training never
+            shows, or any, "random".
         validation_fraction: share of the grammar's pairs that is held back.
         vocab_size: the most tokens of a vocabulary, pieces of words by BPE.
         words: whole words instead of pieces, and all of them.
@@ -142,8 +145,9 @@ class TrainingConfig:
     """How a model is trained.
 
     Args:
-        epochs: how often each pair is seen; None means what suits the data.
-        steps: how many optimizer steps, instead of epochs.
+        epochs: how often each pair is seen; None means 4 times for the grammar, 10 for files. With
+            `resume`, more than a run had let it go on.
+        steps: how many optimizer steps, instead of `epochs`.
         max_tokens: the most tokens of a batch on either side, padding included, over all processes.
         gradient_accumulation: batches an optimizer step.
         label_smoothing: ε of the training loss.
@@ -154,11 +158,13 @@ class TrainingConfig:
             of its formula, and None means 1.
         warmup: steps until the highest learning rate; None means a tenth of all, at most 4000.
         optimizer: "adam" or "adamw".
-        betas, weight_decay: of the optimizer.
+        betas: of the optimizer's two moving averages.
+        weight_decay: of "adamw", apart from the gradient; of "adam", in it.
         validate_every: steps between validations, at each of which all is saved; None means a tenth
             of all, at most 1000.
         average: of how many last validations the average is tried at the end.
-        seed: draws the order of the pairs, and dropout.
+        seed: draws the order of the pairs, and dropout; by `qkv train` parameters too, and which
+            pairs are held back.
     Raises:
         ValueError: a field does not fit.
     """
@@ -228,9 +234,9 @@ class RuntimeConfig:
 
     Args:
         device: "auto", "cpu", "cuda", "cuda:1" or "mps".
-        threads: of the processor; None leaves torch's own number.
+        threads: of the processor; None means torch's own number, or with `resume` the run's.
         bf16: compute in bfloat16, where the device has it.
-        compile: by torch.compile.
+        compile: the model, by torch.compile.
     Raises:
         ValueError: a field does not fit.
     """

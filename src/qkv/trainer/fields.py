@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from dataclasses import dataclass, fields
-from functools import cache
 from types import NoneType
 from typing import Annotated, Any, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -23,11 +24,14 @@ __all__ = [
     "Positive",
     "Seed",
     "Share",
+    "argument_docs",
     "check_fields",
     "field_types",
 ]
 
 LATER_END = ("epochs", "steps")  # of which a run that goes on may have more than it began with
+
+ARGUMENT = re.compile(r"^ {4}(\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,6 @@ class FieldType:
     default: Any
 
 
-@cache
 def field_types(config: type) -> dict[str, FieldType]:
     """The fields of a configuration's class, by name."""
     hints = get_type_hints(config, include_extras=True)
@@ -104,6 +107,16 @@ def _parts(hint: Any) -> tuple[Any, ...]:
     return get_args(hint) if NoneType in get_args(hint) else (hint,)
 
 
+def argument_docs(documented: type) -> dict[str, str]:
+    """What the docstring of a class says of each of its arguments, by name."""
+    entries = ARGUMENT.findall(inspect.getdoc(documented) or "")
+    return {
+        name: " ".join(text.split()).removesuffix(".")
+        for names, text in entries
+        for name in names.split(", ")
+    }
+
+
 def check_fields(config: Any) -> None:
     """Hold each field of a frozen configuration to its type; a number becomes Python's own.
 
@@ -111,7 +124,7 @@ def check_fields(config: Any) -> None:
         ValueError: one does not fit; it is named.
     """
     call = type(config).__name__
-    for name, field in _types_of(config).items():
+    for name, field in field_types(type(config)).items():
         value = getattr(config, name)
         if value is None and field.optional:
             continue
@@ -127,11 +140,6 @@ def check_fields(config: Any) -> None:
             value = as_python(value)
             _check(call, name, field.rule, value)
         object.__setattr__(config, name, value)
-
-
-def _types_of(config: Any) -> dict[str, FieldType]:
-    kind: type = type(config)
-    return field_types(kind)
 
 
 def _check(call: str, name: str, rule: Any, value: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from qkv.checkpoint import Checkpoint
 from qkv.commands.messages import escaped, os_error_message
-from qkv.commands.train.parser import configs_of, flag, flags, read
+from qkv.commands.train.parser import configs_of, flags, read, with_flags
 from qkv.trainer.fields import ChangedFieldError
 from qkv.trainer.run import TrainingRun
 
@@ -21,7 +21,6 @@ __all__ = ["main"]
 
 # Who speaks in the library is no matter to who types.
 CALL = re.compile(r"(DataConfig|ModelConfig|TranslationData|Trainer|TrainingRun|Runtime): ")
-FIELD = re.compile(r"`(\w+)`")
 TOGETHER = re.compile(r"(Data|Model)Config: ")
 
 
@@ -96,8 +95,8 @@ def train(options: argparse.Namespace, given: dict[str, Any], run: TrainingRun) 
 
 
 def by_flags(message: str) -> str:
-    """A message of the library in the words of the command line: `max_len` is --max-len."""
-    translated = FIELD.sub(lambda match: flag(match[1]), CALL.sub("", message, count=1))
+    """A message of the library, without who speaks there, and with flags for its fields."""
+    translated = with_flags(CALL.sub("", message, count=1))
     return f"{translated}. qkv train --help says more" if TOGETHER.match(message) else translated
 
 
