@@ -18,8 +18,9 @@ for library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -44,8 +45,15 @@ from qkv.corpus import read_pairs
 from qkv.plot import COLOURS
 from qkv.text import EOS, PAD, SOS, bucket_by_length, collate
 from qkv.torch import beam_search, greedy
-from qkv.trainer import Runtime, TrainingConfig, TranslationData, TranslationLoss, open_runtime
-from qkv.trainer.step import OptimizerStep, learning_rate_schedule, make_optimizer
+from qkv.trainer import (
+    Runtime,
+    StepResult,
+    TrainingConfig,
+    TranslationData,
+    TranslationLoss,
+    open_runtime,
+)
+from qkv.trainer.loop import learning_rate_schedule, make_optimizer, training_loop
 from qkv.trainer.step_batches import plan_steps, steps_per_epoch
 from qkv.translator import Translator
 
@@ -60,7 +68,7 @@ class Run:
 
     name: str
     loss: nn.Module
-    take_step: OptimizerStep
+    steps: Iterator[StepResult]
     step: int = 0
     seconds: float = 0.0
     curve: list[dict[str, float]] = field(default_factory=list)
@@ -76,22 +84,21 @@ def begin(
     loss = make(name, config, training.label_smoothing, training.seed)
     optimizer = make_optimizer(training, loss)
     schedule = learning_rate_schedule(training, config.d_model)
-    take_step = OptimizerStep(loss, optimizer, data.training, training, runtime, schedule)
-    return Run(name, loss, take_step)
+    plan = list(islice(plan_steps(data.lengths, training), training.steps))
+    return Run(
+        name,
+        loss,
+        training_loop(loss, optimizer, data.training, plan, training, runtime, schedule),
+    )
 
 
-def train(run: Run, training: TrainingConfig, data: TranslationData, until: int) -> None:
-    """Go on to that step. The plan is drawn anew; what was taken before is passed over."""
+def train(run: Run, until: int) -> None:
+    """Go on to that step."""
     run.loss.train()
-    for n, batches in enumerate(plan_steps(data.lengths, training)):
-        if n < run.step:
-            continue
-        if run.step >= until:
-            return
+    while run.step < until:
         start = time.thread_time()
-        run.take_step(batches, run.step + 1)
+        run.step = next(run.steps).step
         run.seconds += time.thread_time() - start
-        run.step += 1
 
 
 def translate(run: Run, data: TranslationData, texts: Sequence[str], beam_size: int) -> list[str]:
@@ -150,7 +157,7 @@ def measure(folder: Path, steps: int | None = None) -> Figures:
         runs = [begin(name, config, training, data, runtime) for name in NAMES[:2]]
         for part in range(1, PARTS + 1):
             for run in runs:
-                train(run, training, data, round(total * part / PARTS))
+                train(run, round(total * part / PARTS))
                 bleu, signature = score(translate(run, data, texts, 1), list(references))
                 point = {"step": run.step, "minutes": run.seconds / 60, "bleu": bleu}
                 run.curve.append(point)

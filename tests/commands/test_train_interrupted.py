@@ -23,14 +23,14 @@ from pathlib import Path
 
 from qkv import checkpoint
 from qkv.commands.train import command
-from qkv.trainer import run, step, trainer
+from qkv.trainer import loop, run, trainer
 
 PLACES = {
     "file": [(checkpoint, "atomic_write"), (run, "atomic_write")],
     "part": [(os, "fsync")],  # the file is there in part
     "name": [(os, "replace")],  # it is there whole, under another name
     "unlink": [(Path, "unlink")],
-    "step": [(step.OptimizerStep, "__call__")],
+    "step": [(loop, "clip_grad_norm")],
     "validation": [(trainer, "evaluate")],
 }
 

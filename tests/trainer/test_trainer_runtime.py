@@ -9,9 +9,9 @@ import torch
 import qkv.torch as qt
 from qkv.text import collate
 from qkv.trainer import Runtime, RuntimeConfig, TrainingConfig, TranslationLoss
+from qkv.trainer.loop import learning_rate_schedule, training_loop
 from qkv.trainer.loss import batch_tensors
 from qkv.trainer.runtime import select_device
-from qkv.trainer.step import OptimizerStep, learning_rate_schedule
 from qkv.trainer.step_batches import StepBatches
 from tests.helpers.kernels import FusedAttentionDtypes
 from tests.helpers.models import config_of
@@ -43,11 +43,10 @@ def gradients(runtime):
     optimizer = Noted(model)
     loss_module = runtime.prepare(TranslationLoss(model, 0.1).train())
     schedule = learning_rate_schedule(training.resolved(1, 4.0), config.d_model)
-    step = OptimizerStep(loss_module, optimizer, pairs, training, runtime, schedule)
-    losses = []
-    for rows in ([range(8)], [range(5)], [[3]], [range(3), range(4, 7), [8], range(9, 12)]):
-        result = step(StepBatches([np.array(index) for index in rows], lengths), 1)
-        losses.append(float(runtime.all_reduce(result.loss_sum)))
+    rows = ([range(8)], [range(5)], [[3]], [range(3), range(4, 7), [8], range(9, 12)])
+    plan = [StepBatches([np.array(index) for index in batches], lengths) for batches in rows]
+    steps = training_loop(loss_module, optimizer, pairs, plan, training, runtime, schedule)
+    losses = [float(runtime.all_reduce(result.loss_sum)) for result in steps]
     return losses, optimizer.seen
 
 

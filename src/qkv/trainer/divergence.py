@@ -52,7 +52,6 @@ class DivergenceCheck:
             return
         losses = torch.stack([result.loss_sum for result in waiting]).tolist()
         norms = torch.stack([result.norm for result in waiting]).tolist()
-        history = self.history
         for result, loss, norm in zip(waiting, losses, norms, strict=True):
             if not math.isfinite(norm):
                 name, value = ("gradient", norm) if math.isfinite(loss) else ("loss", loss)
@@ -61,10 +60,7 @@ class DivergenceCheck:
                     f"step {result.step:,}: begin another run with a lower rate "
                     "(`learning_rate`), or with a longer warm-up (`warmup`)"
                 )
-            history.steps.append(result.step)
-            history.losses.append(loss * result.processes / result.target_tokens)
-            history.learning_rates.append(result.learning_rate)
-            history.grad_norms.append(norm)
+            self.history.add(result, loss, norm)
 
 
 def check_finite(loss: float, step: int) -> None:

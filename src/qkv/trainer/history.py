@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from qkv.trainer.events import ValidationResult
+from qkv.trainer.events import StepResult, ValidationResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +29,13 @@ class History:
     learning_rates: list[float] = field(default_factory=list)
     grad_norms: list[float] = field(default_factory=list)
     validations: list[ValidationResult] = field(default_factory=list)
+
+    def add(self, step: StepResult, loss_sum: float, norm: float) -> None:
+        """Note a step, whose numbers were read off the device."""
+        self.steps.append(step.step)
+        self.losses.append(loss_sum * step.processes / step.target_tokens)
+        self.learning_rates.append(step.learning_rate)
+        self.grad_norms.append(norm)
 
     def __repr__(self) -> str:
         """What a cell shows that ends in `fit()`: the numbers themselves are long lists."""

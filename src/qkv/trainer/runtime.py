@@ -66,6 +66,13 @@ class Runtime:
             module = nn.parallel.DistributedDataParallel(module, device_ids=ids)
         return module
 
+    def gradient_sync(self, module: nn.Module, last: bool) -> AbstractContextManager[None]:
+        """Processes add their gradients up in the last backward of a step, and in none before."""
+        if last or self.world_size == 1:
+            return nullcontext()
+        no_sync: AbstractContextManager[None] = module.no_sync()  # type: ignore[operator]
+        return no_sync
+
     def autocast(self) -> AbstractContextManager[None]:
         """Products in bfloat16, if the configuration says so."""
         bf16 = self.config.bf16

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 from typing import Any
 
-import torch
+from torch import nn
 
 from qkv.bleu import bleu_scorer
 from qkv.bridge import state_dict
@@ -28,13 +29,13 @@ from qkv.trainer.events import (
     ValidationResult,
 )
 from qkv.trainer.history import History
+from qkv.trainer.loop import learning_rate_schedule, make_optimizer, training_loop
 from qkv.trainer.loss import TranslationLoss
 from qkv.trainer.progress import fit_progress
 from qkv.trainer.restore import averaged, restore
 from qkv.trainer.run import TrainingRun, digests
 from qkv.trainer.runtime import Runtime
 from qkv.trainer.state import TrainerState
-from qkv.trainer.step import OptimizerStep, learning_rate_schedule, make_optimizer
 from qkv.trainer.step_batches import check_lengths, plan_steps, steps_per_epoch
 from qkv.trainer.stored import StoredRun
 
@@ -75,6 +76,7 @@ class Trainer:
         self.optimizer = make_optimizer(config, model)
         self.state, self.history = TrainerState(), History()
         self.divergence = DivergenceCheck(self.runtime.device, self.history)
+        self._began = time.monotonic(), time.process_time()  # since the last validation
         for module in model.modules():
             if isinstance(module, Dropout):
                 module.rng = None  # it draws on the device, from what each step seeds
@@ -92,12 +94,19 @@ class Trainer:
         Raises:
             ValueError: training has diverged, as `DivergenceCheck` says.
         """
-        state = self.state
+        return self._steps()
+
+    def _steps(
+        self, validate: Callable[[StepResult, float], None] | None = None
+    ) -> Iterator[StepResult]:
+        """The `training_loop` from where training stands, which each step moves on."""
+        config, state, runtime = self.config, self.state, self.runtime
+        plan = plan_steps(self.lengths, config, state.epoch, state.index)
+        left = islice(plan, self.total_steps - state.step)
+        rates = learning_rate_schedule(config, self.model.config.d_model)
+        parts = (self._prepared_loss, self.optimizer, self.data.training, left)
         self.loss.train()
-        for batches in plan_steps(self.lengths, self.config, state.epoch, state.index):
-            if state.step >= self.total_steps:
-                break
-            result = self._optimizer_step(batches, state.step + 1)
+        for result in training_loop(*parts, config, runtime, rates, state.step + 1, validate):
             self.divergence.add(result)
             state.step, state.epoch, state.index = result.step, result.epoch - 1, result.index + 1
             state.tokens += result.tokens
@@ -151,7 +160,9 @@ class Trainer:
             if run and main and before != self.total_steps:
                 run.begin(self.description)
             emit(FitStart(self.state.step, self.total_steps, before))
-            self._fit(run, emit)
+            self._began = time.monotonic(), time.process_time()
+            for result in self._steps(partial(self._validate_and_save, run, emit)):
+                emit(result)
             if run and main:
                 self._average(run, emit)
                 run.finish()
@@ -180,53 +191,29 @@ class Trainer:
         metadata["scripts"] = list(data.scripts)
         return Checkpoint(self.model.config, parameters, data.source, data.target, metadata)
 
-    def _fit(self, run: TrainingRun | None, emit: OnEvent) -> None:
-        state, runtime, validate_every = self.state, self.runtime, self.config.validate_every
-        assert validate_every is not None  # for the type checker: it is resolved
-        losses = torch.zeros((), device=runtime.device)  # since the last validation
-        target_tokens = 0
-        began, cpu_began = time.monotonic(), time.process_time()
-        for result in self.steps():
-            losses += result.loss_sum
-            target_tokens += result.target_tokens
-            emit(result)
-            if result.step % validate_every and result.step < self.total_steps:
-                continue
-            self.divergence.read()
-            loss = float(runtime.all_reduce(losses)) / target_tokens
-            state.seconds += time.monotonic() - began
-            state.cpu_seconds += time.process_time() - cpu_began
-            check_finite(loss, result.step)
-            if runtime.is_main_process:
-                self._validation(result, loss, run, emit)
-            losses, target_tokens = torch.zeros_like(losses), 0
-            began, cpu_began = time.monotonic(), time.process_time()
-
-    def _validation(
-        self, step: StepResult, training_loss: float, run: TrainingRun | None, emit: OnEvent
+    def _validate_and_save(
+        self, run: TrainingRun | None, emit: OnEvent, step: StepResult, training_loss: float
     ) -> None:
-        """Validate; then keep what there is to keep."""
+        """Validate after a step; then keep what there is to keep."""
+        self.divergence.read()
+        check_finite(training_loss, step.step)
         start, state = time.monotonic(), self.state
-        scores = self.validate()
-        best = state.best is None or scores.better_than(state.best)
-        if best:
-            state.best = scores
-        result = ValidationResult(
-            step.step,
-            step.epoch,
-            step.learning_rate,
-            state.tokens,
-            round(state.seconds, 3),
-            round(state.cpu_seconds, 3),
-            training_loss,
-            scores,
-            best,
-        )
-        self.history.validations.append(result)
-        if run:
-            optimizer, average = self.optimizer.state_dict(), self.config.average
-            run.save(self.checkpoint(scores), optimizer, self.history.validations, average)
-        emit(replace(result, pause=time.monotonic() - start))
+        state.seconds += start - self._began[0]
+        state.cpu_seconds += time.process_time() - self._began[1]
+        if self.runtime.is_main_process:
+            scores = self.validate()
+            best = state.best is None or scores.better_than(state.best)
+            if best:
+                state.best = scores
+            times = round(state.seconds, 3), round(state.cpu_seconds, 3)
+            numbers = (step.step, step.epoch, step.learning_rate, state.tokens, *times)
+            result = ValidationResult(*numbers, training_loss, scores, best)
+            self.history.validations.append(result)
+            if run:
+                optimizer, average = self.optimizer.state_dict(), self.config.average
+                run.save(self.checkpoint(scores), optimizer, self.history.validations, average)
+            emit(replace(result, pause=time.monotonic() - start))
+        self._began = time.monotonic(), time.process_time()
 
     def _average(self, run: TrainingRun, emit: OnEvent) -> None:
         """Average the parameters of the last few checkpoints; the best model may be that."""
@@ -242,8 +229,6 @@ class Trainer:
         emit(AverageResult(len(paths), scores, best))
 
     @cached_property
-    def _optimizer_step(self) -> OptimizerStep:
-        config, runtime = self.config, self.runtime
-        schedule = learning_rate_schedule(config, self.model.config.d_model)
-        loss, pairs = runtime.prepare(self.loss), self.data.training
-        return OptimizerStep(loss, self.optimizer, pairs, config, runtime, schedule)
+    def _prepared_loss(self) -> nn.Module:
+        """The loss as the loop calls it, once a resumed run's parameters are in place."""
+        return self.runtime.prepare(self.loss)

@@ -21,7 +21,7 @@ from qkv.trainer.events import (
     StepResult,
     ValidationResult,
 )
-from qkv.trainer.step import learning_rate_schedule
+from qkv.trainer.loop import learning_rate_schedule
 
 __all__ = ["TrainingProgress"]
 
