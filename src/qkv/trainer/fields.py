@@ -7,7 +7,7 @@ import math
 import re
 from dataclasses import dataclass, fields
 from types import NoneType
-from typing import Annotated, Any, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
 from qkv.shapes import as_python, check_bool, check_choice
 from qkv.shapes.formatting import format_value
@@ -70,8 +70,7 @@ Positive: TypeAlias = Annotated[float, Interval(float, above=True)]
 NonNegative: TypeAlias = Annotated[float, Interval(float)]
 
 
-@dataclass(frozen=True)
-class FieldType:
+class FieldType(NamedTuple):
     """A field of a configuration.
 
     Args:
@@ -90,21 +89,17 @@ class FieldType:
 def field_types(config: type) -> dict[str, FieldType]:
     """The fields of a configuration's class, by name."""
     hints = get_type_hints(config, include_extras=True)
-    types = {}
-    for field in fields(config):
-        options = [hint for hint in _parts(hints[field.name]) if hint is not NoneType]
-        optional, hint = len(options) < len(_parts(hints[field.name])), options[0]
-        length = 0
-        if get_origin(hint) is tuple:
-            length, hint = len(get_args(hint)), get_args(hint)[0]
-        rule = get_args(hint)[1] if get_origin(hint) is Annotated else hint
-        types[field.name] = FieldType(rule, optional, length, field.default)
-    return types
+    return {field.name: _field_type(hints[field.name], field.default) for field in fields(config)}
 
 
-def _parts(hint: Any) -> tuple[Any, ...]:
-    """The members of a union; of anything else, itself."""
-    return get_args(hint) if NoneType in get_args(hint) else (hint,)
+def _field_type(hint: Any, default: Any) -> FieldType:
+    optional = NoneType in get_args(hint)
+    if optional:
+        hint = next(option for option in get_args(hint) if option is not NoneType)
+    length = len(get_args(hint)) if get_origin(hint) is tuple else 0
+    hint = get_args(hint)[0] if length else hint
+    rule = get_args(hint)[1] if get_origin(hint) is Annotated else hint
+    return FieldType(rule, optional, length, default)
 
 
 def argument_docs(documented: type) -> dict[str, str]:
@@ -128,18 +123,14 @@ def check_fields(config: Any) -> None:
         value = getattr(config, name)
         if value is None and field.optional:
             continue
-        if field.length:
-            if not isinstance(value, list | tuple) or len(value) != field.length:
-                raise ValueError(
-                    f"{call}: {name} must be {field.length} values, got {format_value(value)}"
-                )
-            value = tuple(map(as_python, value))
-            for item in value:
-                _check(call, name, field.rule, item)
-        else:
-            value = as_python(value)
-            _check(call, name, field.rule, value)
-        object.__setattr__(config, name, value)
+        if field.length and not (isinstance(value, list | tuple) and len(value) == field.length):
+            raise ValueError(
+                f"{call}: {name} must be {field.length} values, got {format_value(value)}"
+            )
+        values = tuple(map(as_python, value if field.length else (value,)))
+        for item in values:
+            _check(call, name, field.rule, item)
+        object.__setattr__(config, name, values if field.length else values[0])
 
 
 def _check(call: str, name: str, rule: Any, value: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
@@ -24,6 +24,7 @@ SECTIONS: dict[str, Any] = {
 }
 FREE = ("device", "threads")  # the machine may be another when a run goes on
 TEXT = (*PATHS, "max_text")  # and the text elsewhere; its digest says that it is the same
+MAY_CHANGE = (*FREE, *TEXT, *LATER_END)
 
 # A run lacks the fields that are younger than itself. It gets the default of today, unless that was
 # another once: here stand such fields, "section.name", each with (version, default) pairs, oldest
@@ -76,12 +77,8 @@ class StoredRun:
         if content["format"] != FORMAT:
             raise ValueError(f'its "format" is not "{FORMAT}"')
         version = str(content["version"])
-        sections = {
-            name: config(**_complete(name, content[name], version))
-            for name, config in SECTIONS.items()
-        }
         return cls(
-            **sections,
+            **{name: _section(name, content[name], version) for name in SECTIONS},
             digests=dict(content["digests"]),
             machine=_machine(content.get("machine")),
             version=version,
@@ -103,7 +100,7 @@ class StoredRun:
         free = {name: given[name] for name in FREE if given.get(name) is not None}
         text = {name: given[name] for name in TEXT if name in given}
         for section in SECTIONS:
-            check_unchanged(getattr(self, section), given, ignore=(*FREE, *TEXT, *LATER_END))
+            check_unchanged(getattr(self, section), given)
         return replace(
             self,
             training=self.training.extended(*(given.get(name) for name in LATER_END)),
@@ -112,51 +109,49 @@ class StoredRun:
         )
 
 
-def check_unchanged(config: Any, given: Mapping[str, Any], ignore: Iterable[str] = FREE) -> None:
-    """Refuse a given field that is another in the configuration.
+def check_unchanged(config: Any, given: Mapping[str, Any]) -> None:
+    """Refuse a given field that is another in the configuration, and may not be.
 
     Raises:
         ChangedFieldError: there is one; it is named.
     """
-    for name in (entry.name for entry in fields(config)):
-        if name in given and name not in ignore:
-            value, stored = given[name], getattr(config, name)
-            if (tuple(value) if isinstance(value, list) else value) != stored:
-                raise ChangedFieldError(name, value, stored)
+    for name, stored in vars(config).items():
+        value = given.get(name, stored)
+        if isinstance(value, list):
+            value = tuple(value)
+        if name not in MAY_CHANGE and value != stored:
+            raise ChangedFieldError(name, value, stored)
 
 
-def _complete(section: str, stored: Any, version: str) -> dict[str, Any]:
-    """The fields of a section, with defaults for those that are younger than the run."""
-    known = {field.name: field for field in fields(SECTIONS[section])}
-    for name in FREE:
-        known.pop(name, None)
-    if unknown := sorted(set(map(str, stored)) - set(known)):
+def _section(section: str, stored: Any, version: str) -> Any:
+    """The configuration of a section, with defaults for fields that are younger than the run."""
+    known = {field.name: field.default for field in fields(SECTIONS[section])}
+    own = [name for name in known if name not in FREE]
+    if unknown := sorted(set(map(str, stored)) - set(own)):
         raise ValueError(
             f"its {section} has {', '.join(unknown)}, of which this version of qkv knows nothing: "
             f"qkv {version} has written it, and can go on with it"
         )
-    missing = {name: _default(section, known[name], version) for name in known.keys() - stored}
-    return {**stored, **missing}
-
-
-def _default(section: str, field: Any, version: str) -> Any:
-    """What a field was, unsaid, in the version that has written a run."""
-    for before, default in FORMER_DEFAULTS.get(f"{section}.{field.name}", ()):
-        if _numbers(version) < _numbers(before):
-            return default
-    if field.default is MISSING:
-        raise KeyError(field.name)
-    return field.default
+    missing = {}
+    for name in (name for name in own if name not in stored):
+        defaults = FORMER_DEFAULTS.get(f"{section}.{name}", ())
+        former = [value for before, value in defaults if _numbers(version) < _numbers(before)]
+        missing[name] = [*former, known[name]][0]
+        if missing[name] is MISSING:
+            raise KeyError(name)
+    return SECTIONS[section](**stored, **missing)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", version)))
 
 
-def _machine(stored: object) -> dict[str, str | int | None]:
+def _machine(stored: object) -> dict[str, Any]:
     """What a run began on, each None where it is not known."""
     known = stored if isinstance(stored, dict) else {}
-    device, threads, processes = (known.get(n) for n in ("device", "threads", "processes"))
-    counts = {"threads": threads, "processes": processes}
-    good = {n: x if isinstance(x, int) and x >= 1 else None for n, x in counts.items()}
+    device, counts = (
+        known.get("device"),
+        {name: known.get(name) for name in ("threads", "processes")},
+    )
+    good = {name: n if isinstance(n, int) and n >= 1 else None for name, n in counts.items()}
     return {"device": device if isinstance(device, str) else None, **good}

@@ -32,10 +32,9 @@ from qkv.trainer.history import History
 from qkv.trainer.loop import learning_rate_schedule, make_optimizer, training_loop
 from qkv.trainer.loss import TranslationLoss
 from qkv.trainer.progress import fit_progress
-from qkv.trainer.restore import averaged, restore
+from qkv.trainer.resume import TrainerState, averaged, restore
 from qkv.trainer.run import TrainingRun, digests
 from qkv.trainer.runtime import Runtime
-from qkv.trainer.state import TrainerState
 from qkv.trainer.step_batches import check_lengths, plan_steps, steps_per_epoch
 from qkv.trainer.stored import StoredRun
 
