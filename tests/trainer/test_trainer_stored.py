@@ -106,8 +106,8 @@ def test_a_run_goes_on_as_it_began_but_for_machine_and_paths(tmp_path):
     assert on.data == DataConfig(tsv=tmp_path / "b.tsv", max_text=9)
     assert RUN.resumed({"threads": 1}).runtime.threads == 1
     assert RUN.resumed({"threads": None}).runtime.threads == 2
-    assert RUN.resumed({"betas": [0.9, 0.98]}).training == RUN.training
-    for given in ({"bf16": False}, {"seed": 1}, {"d_model": 8}, {"valid_pairs": 3}):
+    assert RUN.resumed({"betas": [0.9, 0.98], "max_len": 128}).training == RUN.training
+    for given in ({"max_len": 9}, {"bf16": False}, {"seed": 1}, {"d_model": 8}, {"valid_pairs": 3}):
         with pytest.raises(ChangedFieldError) as found:
             RUN.resumed(given)
         assert {found.value.name: found.value.given} == given

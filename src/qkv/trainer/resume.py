@@ -94,7 +94,7 @@ def restore(
     """
     stored = run.stored()
     for name in ("model", "training", "runtime"):
-        check_unchanged(getattr(stored, name), vars(getattr(description, name)))
+        check_unchanged(vars(getattr(stored, name)), vars(getattr(description, name)))
     stored.training.extended(steps=description.training.steps)
     run.check_data(data)
     before = stored.training.steps or 0

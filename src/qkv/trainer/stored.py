@@ -99,8 +99,9 @@ class StoredRun:
         """
         free = {name: given[name] for name in FREE if given.get(name) is not None}
         text = {name: given[name] for name in TEXT if name in given}
-        for section in SECTIONS:
-            check_unchanged(getattr(self, section), given)
+        model = {**vars(self.model), "max_len": self.data.max_len}  # its own has room for <sos>
+        for stored in (vars(self.data), model, vars(self.training), vars(self.runtime)):
+            check_unchanged(stored, given)
         return replace(
             self,
             training=self.training.extended(*(given.get(name) for name in LATER_END)),
@@ -109,34 +110,34 @@ class StoredRun:
         )
 
 
-def check_unchanged(config: Any, given: Mapping[str, Any]) -> None:
-    """Refuse a given field that is another in the configuration, and may not be.
+def check_unchanged(stored: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Refuse a given field that is another than was stored, and may not be.
 
     Raises:
         ChangedFieldError: there is one; it is named.
     """
-    for name, stored in vars(config).items():
-        value = given.get(name, stored)
+    for name, before in stored.items():
+        value = given.get(name, before)
         if isinstance(value, list):
             value = tuple(value)
-        if name not in MAY_CHANGE and value != stored:
-            raise ChangedFieldError(name, value, stored)
+        if name not in MAY_CHANGE and value != before:
+            raise ChangedFieldError(name, value, before)
 
 
 def _section(section: str, stored: Any, version: str) -> Any:
     """The configuration of a section, with defaults for fields that are younger than the run."""
-    known = {field.name: field.default for field in fields(SECTIONS[section])}
-    own = [name for name in known if name not in FREE]
-    if unknown := sorted(set(map(str, stored)) - set(own)):
+    known = fields(SECTIONS[section])
+    defaults = {field.name: field.default for field in known if field.name not in FREE}
+    if unknown := sorted(set(map(str, stored)) - set(defaults)):
         raise ValueError(
             f"its {section} has {', '.join(unknown)}, of which this version of qkv knows nothing: "
             f"qkv {version} has written it, and can go on with it"
         )
     missing = {}
-    for name in (name for name in own if name not in stored):
-        defaults = FORMER_DEFAULTS.get(f"{section}.{name}", ())
-        former = [value for before, value in defaults if _numbers(version) < _numbers(before)]
-        missing[name] = [*former, known[name]][0]
+    for name in set(defaults) - set(stored):
+        former = FORMER_DEFAULTS.get(f"{section}.{name}", ())
+        values = [value for before, value in former if _numbers(version) < _numbers(before)]
+        missing[name] = [*values, defaults[name]][0]
         if missing[name] is MISSING:
             raise KeyError(name)
     return SECTIONS[section](**stored, **missing)
@@ -149,9 +150,6 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _machine(stored: object) -> dict[str, Any]:
     """What a run began on, each None where it is not known."""
     known = stored if isinstance(stored, dict) else {}
-    device, counts = (
-        known.get("device"),
-        {name: known.get(name) for name in ("threads", "processes")},
-    )
-    good = {name: n if isinstance(n, int) and n >= 1 else None for name, n in counts.items()}
-    return {"device": device if isinstance(device, str) else None, **good}
+    device, counts = known.get("device"), ("threads", "processes")
+    good = {name: n for name in counts if isinstance(n := known.get(name), int) and n >= 1}
+    return {"device": device if isinstance(device, str) else None} | dict.fromkeys(counts) | good
