@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import qkv.numpy as qn
 import qkv.torch as qt
 from qkv.config import TransformerConfig, parameter_count
+from qkv.shapes.choices import ACTIVATIONS, NORMS, PLACEMENTS, POSITIONS, TIES
 from tests.helpers.models import CASES, MODELS, SMALL, build, config_of
 
 
@@ -67,11 +68,11 @@ def configurations(draw):
 
     groups, per_group = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     heads, d_k = groups * per_group, draw(st.integers(1, 4))
-    positions = one_of("sinusoidal", "learned", "rotary", "alibi", "none")
+    positions = one_of(*POSITIONS)
     d_k += d_k % 2 if positions == "rotary" else 0
     free = draw(st.booleans())
     V, model = draw(st.integers(1, 9)), one_of(*MODELS)
-    tie = one_of("none", "target", "all")
+    tie = one_of(*TIES)
     beside = model == "encoder-decoder"
     return model, TransformerConfig(
         vocab_size=V,
@@ -84,9 +85,9 @@ def configurations(draw):
         d_ff=draw(st.integers(1, 9)),
         n_layers=draw(st.integers(1, 3)),
         n_decoder_layers=one_of(None, 1, 2) if beside else None,
-        activation=one_of("relu", "gelu", "gelu_tanh", "swiglu"),
-        norm=one_of("layer", "rms"),
-        norm_placement=one_of("post", "pre"),
+        activation=one_of(*ACTIVATIONS),
+        norm=one_of(*NORMS),
+        norm_placement=one_of(*PLACEMENTS),
         final_norm=one_of(None, True, False),
         positions=positions,
         max_len=draw(st.integers(1, 9)),
@@ -137,7 +138,7 @@ REFUSED = {
         "n_heads": 4,
     },
     "dropout must be a number in [0, 1), got 1: 0 leaves nothing out": {"dropout": 1},
-    "activation must be one of 'relu', 'gelu', 'gelu_tanh', 'swiglu', got 'tanh'": {
+    f"activation must be one of {', '.join(map(repr, ACTIVATIONS))}, got 'tanh'": {
         "activation": "tanh"
     },
     "feed_forward_bias must be True or False, got 1": {"feed_forward_bias": 1},

@@ -10,7 +10,7 @@ from qkv.shapes import (
     check_count,
     check_range,
 )
-from qkv.shapes.choices import ACTIVATIONS, LAYOUTS, MODELS, NORMS, PLACEMENTS, POSITIONS, TIES
+from qkv.shapes.choices import GATED, MODELS, OF_A_CONFIG
 from qkv.shapes.multi_head import check_rotary_width, head_sizes
 from qkv.shapes.transformer import check_vocabularies
 
@@ -33,8 +33,8 @@ class TransformerConfig:
         n_decoder_layers: layers of the decoder; None means n_layers.
         dropout: on what each sub-layer adds, and on the sum of embedding and position; not on the
             weights of attention, nor inside the feed-forward part, where the paper has none.
-        activation: "relu", "gelu", "gelu_tanh" (an approximation, as in GPT-2) or "swiglu".
-        norm: "layer" or "rms".
+        activation: one of `ACTIVATIONS`, "relu" as in the paper, "gelu_tanh" as in GPT-2.
+        norm: one of `NORMS`, "layer" as in the paper.
         norm_eps: ε of each norm.
         norm_placement: "post", the paper's, or "pre".
         final_norm: one more norm at the end of each stack; None means only where norm_placement is
@@ -93,12 +93,8 @@ class TransformerConfig:
         d_k, _, _ = head_sizes(
             call, self.d_model, self.n_heads, self.d_k, self.d_v, self.n_kv_heads, False
         )
-        check_choice(call, "activation", self.activation, ACTIVATIONS)
-        check_choice(call, "norm", self.norm, NORMS)
-        check_choice(call, "norm_placement", self.norm_placement, PLACEMENTS)
-        check_choice(call, "positions", self.positions, POSITIONS)
-        check_choice(call, "layout", self.layout, LAYOUTS)
-        check_choice(call, "tie", self.tie, TIES)
+        for name, words in OF_A_CONFIG.items():
+            check_choice(call, name, getattr(self, name), words)
         check_range(call, "a number in [0, 1)", dropout=self.dropout)
         check_bool(call, bias=self.bias, output_bias=self.output_bias)
         check_bool(call, feed_forward_bias=self.feed_forward_bias, norm_bias=self.norm_bias)
@@ -178,8 +174,8 @@ def _attention(config: TransformerConfig) -> int:
 
 
 def _feed_forward(config: TransformerConfig) -> int:
-    """Parameters of a feed-forward part: up, a gate for "swiglu", down, with their biases."""
-    up = 2 if config.activation == "swiglu" else 1
+    """Parameters of a feed-forward part: up, a gate where there is one, down, with their biases."""
+    up = 2 if config.activation in GATED else 1
     d, d_ff = config.d_model, config.d_ff
     weights = (up + 1) * d * d_ff
     return weights + up * d_ff + d if config.feed_forward_bias else weights

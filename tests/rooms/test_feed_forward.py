@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import qkv.numpy as qn
 import qkv.torch as qt
+from qkv.shapes.choices import ACTIVATIONS
 from tests.helpers.layers import copy_parameters, matches_differences, same_gradients
 from tests.helpers.rooms import ROOMS, close, refused_alike, tensor
 
-ACTIVATIONS = ["relu", "gelu", "gelu_tanh", "swiglu"]
 CALLS = [("relu", {}), ("silu", {}), ("gelu", {}), ("gelu", {"approximate": "tanh"})]
 SHAPES = [(2, 3, 5), (1, 1, 5), (5,), (2, 1, 3, 5)]
 
@@ -276,7 +276,7 @@ def test_the_rooms_agree_or_refuse_in_the_same_words(data):
         (lambda r, to: r.FeedForward(5, 0), "FeedForward: d_ff must be a whole number of at least"),
         (
             lambda r, to: r.FeedForward(5, 7, "swish"),
-            "FeedForward: activation must be one of 'relu', 'gelu', 'gelu_tanh', 'swiglu', got",
+            f"FeedForward: activation must be one of {', '.join(map(repr, ACTIVATIONS))}, got",
         ),
         (
             lambda r, to: r.FeedForward(5, 7, dropout=1),

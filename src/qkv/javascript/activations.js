@@ -1,15 +1,18 @@
-// Activations: ReLU, SiLU and GELU, each of one number.
+// Activations, each of one number.
 
-export const relu = (x) => Math.max(0, x);
+/** By its name in a configuration: the page takes no model with another. */
+export const ACTIVATIONS = {
+  relu: (x) => Math.max(0, x),
+  // x · Φ(x), Φ the standard normal distribution
+  gelu: (x) => x * (x < 0 ? tail(-x) : 1 - tail(x)),
+  // its approximation, as in GPT-2
+  gelu_tanh: (x) => (x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x)))) / 2,
+  // SiLU
+  swiglu: (x) => x / (1 + Math.exp(-x)),
+};
 
-export const silu = (x) => x / (1 + Math.exp(-x));
-
-/** GELU: x · Φ(x), Φ the standard normal distribution. */
-export const gelu = (x) => x * (x < 0 ? tail(-x) : 1 - tail(x));
-
-/** GELU's approximation by tanh, as in GPT-2. */
-export const geluTanh = (x) =>
-  (x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x)))) / 2;
+/** Of these, a third matrix of the feed-forward part is a gate. */
+export const GATED = ["swiglu"];
 
 // JavaScript has no error function. The share of a standard normal beyond z ≥ 0 is
 //     exp(−z²/2) / (1 + z) · p(t),  t = (z − 4) / (z + 4),

@@ -1,12 +1,15 @@
+import { ACTIVATIONS } from "./activations.js";
 import { InputError, shortenJson } from "./input_error.js";
+import { NORMS } from "./norms.js";
+import { POSITIONS } from "./positional_encoding.js";
 
 // Configuration of a Transformer, as `TransformerConfig` writes it into a checkpoint.
 
 const CHOICES = {
-  activation: ["relu", "gelu", "gelu_tanh", "swiglu"],
-  norm: ["layer", "rms"],
+  activation: Object.keys(ACTIVATIONS),
+  norm: Object.keys(NORMS),
   norm_placement: ["post", "pre"],
-  positions: ["sinusoidal", "learned", "rotary", "none"],
+  positions: Object.keys(POSITIONS),
   layout: ["interleaved", "halves"],
   tie: ["none", "target", "all"],
   causal: [true],

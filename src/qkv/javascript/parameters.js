@@ -1,3 +1,4 @@
+import { GATED } from "./activations.js";
 import { InputError, shorten } from "./input_error.js";
 import { Matrix } from "./matrix.js";
 
@@ -27,7 +28,8 @@ export function parameterShapes(config) {
       const layer = `${stack}.layers.${n}`;
       for (const attention of attentions) addAttention(`${layer}.${attention}`);
       add(`${layer}.feed_forward.w_1`, d_model, d_ff, feed_forward_bias);
-      if (config.activation === "swiglu") add(`${layer}.feed_forward.w_gate`, d_model, d_ff, feed_forward_bias);
+      if (GATED.includes(config.activation))
+        add(`${layer}.feed_forward.w_gate`, d_model, d_ff, feed_forward_bias);
       add(`${layer}.feed_forward.w_2`, d_ff, d_model, feed_forward_bias);
       addNorm(`${layer}.feed_forward_add_norm.norm`);
     }

@@ -10,10 +10,9 @@ import { learnedPositions, sinusoidalEncoding } from "./positional.js";
  * @param {{positions?: {weight: Matrix}}} [parameters] the learned table (max_len, d_model)
  * @returns {Matrix} (T, d_model)
  */
-export function positionalEncoding(x, start, config, parameters) {
-  if (config.positions === "sinusoidal")
-    return add(x, sinusoidalEncoding(x.rows, x.width, start, config.layout));
-  if (config.positions === "learned")
-    return add(x, learnedPositions(parameters.positions.weight, x.rows, start));
-  return x;
-}
+export const POSITIONS = {
+  sinusoidal: (x, start, { layout }) => add(x, sinusoidalEncoding(x.rows, x.width, start, layout)),
+  learned: (x, start, config, { positions }) => add(x, learnedPositions(positions.weight, x.rows, start)),
+  rotary: (x) => x,
+  none: (x) => x,
+};

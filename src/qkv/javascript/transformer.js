@@ -1,7 +1,7 @@
 import { DecodingState } from "./decoding_state.js";
 import { embedding } from "./embedding.js";
 import { encoder } from "./encoder.js";
-import { positionalEncoding } from "./positional_encoding.js";
+import { POSITIONS } from "./positional_encoding.js";
 
 // Encoder-decoder Transformer, as in the paper.
 
@@ -39,6 +39,6 @@ export class Transformer {
   inputs(ids, start, table, parameters, { positions }) {
     const { config } = this;
     const x = embedding(ids, table, config.scale_embedding ? Math.sqrt(config.d_model) : 1); // (T, d_model)
-    return positions ? positionalEncoding(x, start, config, parameters) : x;
+    return positions ? POSITIONS[config.positions](x, start, config, parameters) : x;
   }
 }

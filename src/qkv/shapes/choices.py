@@ -1,13 +1,23 @@
-"""The words that options may be."""
+"""The words that options may be; each room's tables say what is computed for them."""
 
 PLACEMENTS = ("post", "pre")
 NORMS = ("layer", "rms")
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "swiglu")
+GATED = ("swiglu",)  # of these activations: a third matrix of the feed-forward part is a gate
+GELUS = ("gelu", "gelu_tanh")  # of these: what the head of a masked language model has
 APPROXIMATIONS = ("none", "tanh")
-APPROXIMATE = {"gelu": "none", "gelu_tanh": "tanh"}  # what `gelu` takes for each activation
 LAYOUTS = ("interleaved", "halves")
 LENGTH_FORMULAS = ("power", "gnmt")
 REDUCTIONS = ("mean", "sum", "none")
 MODELS = ("encoder-decoder", "decoder-only")
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 TIES = ("none", "target", "all")
+
+OF_A_CONFIG = {  # the fields of a `TransformerConfig` that are one of these words
+    "activation": ACTIVATIONS,
+    "norm": NORMS,
+    "norm_placement": PLACEMENTS,
+    "positions": POSITIONS,
+    "layout": LAYOUTS,
+    "tie": TIES,
+}

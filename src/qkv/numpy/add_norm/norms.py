@@ -1,5 +1,7 @@
 """Layer norm and RMS norm, as functions and layers."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -239,10 +241,7 @@ class RMSNorm(Layer):
         return dx
 
 
-def make_norm(
-    norm: str, d_model: int, eps: float, bias: bool, *, dtype: DTypeLike
-) -> LayerNorm | RMSNorm:
-    """LayerNorm or RMSNorm by its name, "layer" or "rms"; the latter has no bias."""
-    if norm == "layer":
-        return LayerNorm(d_model, eps, bias, dtype=dtype)
-    return RMSNorm(d_model, eps, dtype=dtype)
+NORMS: dict[str, Callable[..., LayerNorm | RMSNorm]] = {
+    "layer": LayerNorm,
+    "rms": lambda d_model, eps, bias, **kwargs: RMSNorm(d_model, eps, **kwargs),  # it has no bias
+}

@@ -5,13 +5,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import DTypeLike
 
-from qkv.numpy.add_norm.norms import make_norm
+from qkv.numpy.add_norm.norms import NORMS
 from qkv.numpy.array_types import Floats
 from qkv.numpy.checks import check_shapes, running
 from qkv.numpy.dropout import Dropout
 from qkv.numpy.layer import Layer
 from qkv.shapes import check_choice, check_count, check_range
-from qkv.shapes.choices import NORMS, PLACEMENTS
+from qkv.shapes.choices import PLACEMENTS
 
 __all__ = ["AddNorm"]
 
@@ -26,7 +26,7 @@ class AddNorm(Layer):
         d_model: width of the vectors.
         norm_placement: "post" or "pre".
         dropout: dropout probability of the sub-layer's output.
-        norm: "layer" or "rms".
+        norm: one of `NORMS`.
         eps: of the norm.
         bias: in a layer norm; an RMS norm has none.
         rng: draws what dropout keeps; None is a generator of its own.
@@ -54,7 +54,7 @@ class AddNorm(Layer):
         check_choice("AddNorm", "norm", norm, NORMS)
         check_range("AddNorm", "a number in [0, 1)", dropout=dropout)
         self.norm_placement = norm_placement
-        self.norm = make_norm(norm, d_model, eps, bias, dtype=dtype)
+        self.norm = NORMS[norm](d_model, eps, bias, dtype=dtype)
         self.dropout = Dropout(dropout, rng=rng)
 
     def __call__(self, x: Floats, sublayer: Callable[[Floats], Floats]) -> Floats:

@@ -1,6 +1,9 @@
-"""Activations and their backwards: ReLU, SiLU and GELU."""
+"""Activations and their backwards: ReLU, SiLU and GELU; the table that the feed-forward reads."""
 
 import math
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -207,3 +210,24 @@ def _normal_cdf(x: Floats) -> Floats:
         tail /= 1 + z
         cdf[start : start + BLOCK] = np.where(part < 0, tail, 1 - tail)
     return cdf.reshape(x.shape)
+
+
+class Activation(NamedTuple):
+    """An activation and its backward, by their formulas: y = forward(x), dx = backward(dout, x)."""
+
+    forward: Callable[[Floats], Floats]
+    backward: Callable[[Floats, Floats], Floats]
+
+
+ACTIVATIONS = {
+    "relu": Activation(relu_formula, relu_backward_formula),
+    "gelu": Activation(
+        partial(gelu_formula, approximate="none"),
+        partial(gelu_backward_formula, approximate="none"),
+    ),
+    "gelu_tanh": Activation(
+        partial(gelu_formula, approximate="tanh"),
+        partial(gelu_backward_formula, approximate="tanh"),
+    ),
+    "swiglu": Activation(silu_formula, silu_backward_formula),
+}

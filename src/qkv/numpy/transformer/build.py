@@ -4,7 +4,7 @@ from typing import Any
 
 from qkv.config import TransformerConfig
 from qkv.numpy.add_norm import LayerNorm, RMSNorm
-from qkv.numpy.add_norm.norms import make_norm
+from qkv.numpy.add_norm.norms import NORMS
 from qkv.numpy.embedding import Embedding
 from qkv.numpy.linear import Linear
 from qkv.numpy.transformer.decoder import Decoder
@@ -51,7 +51,7 @@ def make_output(
 def make_model_norm(config: TransformerConfig, **factory_kwargs: Any) -> LayerNorm | RMSNorm:
     """A norm of the model's kind and width."""
     dtype = factory_kwargs["dtype"]
-    return make_norm(config.norm, config.d_model, config.norm_eps, config.norm_bias, dtype=dtype)
+    return NORMS[config.norm](config.d_model, config.norm_eps, config.norm_bias, dtype=dtype)
 
 
 def _final_norm(

@@ -23,8 +23,8 @@ class EncoderLayer(Layer):
         d_model, n_heads, d_ff: widths and number of heads.
         dropout: the share of what each sub-layer adds that is left out while training. The weights
             of attention and the inside of the feed-forward part have none, as in the paper.
-        activation: "relu", "gelu", "gelu_tanh" or "swiglu".
-        norm: "layer" or "rms".
+        activation: one of `ACTIVATIONS`.
+        norm: one of `NORMS`.
         norm_placement: "post" or "pre".
         bias: in the projections of attention.
         d_k, d_v, n_kv_heads, rotary: as `MultiHeadAttention` takes them.

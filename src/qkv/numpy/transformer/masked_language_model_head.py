@@ -9,12 +9,12 @@ from qkv.config import TransformerConfig
 from qkv.numpy.array_types import Floats
 from qkv.numpy.checks import check_shapes, checked_by
 from qkv.numpy.embedding import Embedding
-from qkv.numpy.feed_forward.activations import gelu_backward_formula, gelu_formula
+from qkv.numpy.feed_forward.activations import ACTIVATIONS
 from qkv.numpy.layer import Layer
 from qkv.numpy.linear import Linear
 from qkv.numpy.transformer.build import make_model_norm, make_output
 from qkv.shapes import check_choice
-from qkv.shapes.choices import APPROXIMATE
+from qkv.shapes.choices import GELUS
 
 __all__ = ["MaskedLanguageModelHead"]
 
@@ -41,9 +41,9 @@ class MaskedLanguageModelHead(Layer):
         dtype: DTypeLike = np.float32,
     ) -> None:
         super().__init__()
-        check_choice("MaskedLanguageModelHead", "activation", config.activation, tuple(APPROXIMATE))
+        check_choice("MaskedLanguageModelHead", "activation", config.activation, GELUS)
         factory_kwargs: dict[str, Any] = {"rng": rng or np.random.default_rng(), "dtype": dtype}
-        self.approximate = APPROXIMATE[config.activation]
+        self.activation = config.activation
         self.dense = Linear(config.d_model, config.d_model, **factory_kwargs)
         self.norm = make_model_norm(config, **factory_kwargs)
         self.output = make_output(config, table, **factory_kwargs)
@@ -57,10 +57,11 @@ class MaskedLanguageModelHead(Layer):
         """x: (..., d_model) -> (..., V)."""
         hidden = self.dense(x)  # (..., d_model)
         self.save_for_backward(hidden)
-        return self.output(self.norm(gelu_formula(hidden, self.approximate)))  # (..., V)
+        activated = ACTIVATIONS[self.activation].forward(hidden)  # (..., d_model)
+        return self.output(self.norm(activated))  # (..., V)
 
     def backward(self, dout: Floats) -> Floats:
         """dout: (..., V) -> dx: (..., d_model); adds to the gradients of all parameters."""
         (hidden,) = self.pop_saved()
         dactivated = self.norm.backward(self.output.backward(dout))  # (..., d_model)
-        return self.dense.backward(gelu_backward_formula(dactivated, hidden, self.approximate))
+        return self.dense.backward(ACTIVATIONS[self.activation].backward(dactivated, hidden))

@@ -1,5 +1,7 @@
 """Positional encoding of a model's inputs, of whichever kind its configuration names."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -16,7 +18,7 @@ class PositionalEncoding(Layer):
     """Positional encoding: added to embeddings, with dropout; or a bias for the scores (ALiBi).
 
     Args:
-        config: says by `positions` which kind.
+        config: says by `positions` which of `POSITIONS`.
         rng: draws a learned table, and what dropout keeps; None is a generator of its own.
         dtype: of a learned table.
     Source: Vaswani et al. 2017, section 3.5 and 5.4.
@@ -43,17 +45,30 @@ class PositionalEncoding(Layer):
         Returns:
             (B, T, d_model), and a bias (1, H, T, start + T) for self-attention, or None.
         """
-        config, bias = self.config, None
-        _, T, d_model = x.shape
-        if config.positions == "learned":
-            x = self.positions(x, start)
-        elif config.positions == "sinusoidal":
-            x = x + sinusoidal_formula(T, d_model, config.layout, start, x.dtype)  # (B, T, d_model)
-        elif config.positions == "alibi":
-            bias = alibi_formula(config.n_heads, T, start + T, x.dtype)  # (1, H, T, S)
+        x, bias = POSITIONS[self.config.positions](self, x, start)
         return self.dropout(x), bias
 
     def backward(self, dout: Floats) -> Floats:
         """dout: (B, T, d_model) -> dx; adds to the gradient of a learned table."""
         dout = self.dropout.backward(dout)
         return self.positions.backward(dout) if self.config.positions == "learned" else dout
+
+
+def _add_waves(layer: PositionalEncoding, x: Floats, start: int) -> tuple[Floats, None]:
+    _, T, d_model = x.shape
+    waves = sinusoidal_formula(T, d_model, layer.config.layout, start, x.dtype)
+    return x + waves, None  # (B, T, d_model)
+
+
+def _bias_scores(layer: PositionalEncoding, x: Floats, start: int) -> tuple[Floats, Floats]:
+    T = x.shape[1]
+    return x, alibi_formula(layer.config.n_heads, T, start + T, x.dtype)  # (1, H, T, S)
+
+
+POSITIONS: dict[str, Callable[[PositionalEncoding, Floats, int], tuple[Floats, Floats | None]]] = {
+    "sinusoidal": _add_waves,
+    "learned": lambda layer, x, start: (layer.positions(x, start), None),
+    "rotary": lambda layer, x, start: (x, None),  # attention turns queries and keys
+    "alibi": _bias_scores,
+    "none": lambda layer, x, start: (x, None),
+}

@@ -1,5 +1,7 @@
 """Layer norm and RMS norm, as functions and layers."""
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -126,16 +128,7 @@ class RMSNorm(nn.RMSNorm, Layer):
         return F.rms_norm(x, self.normalized_shape, self.weight.to(x.dtype), self.eps)
 
 
-def make_norm(
-    norm: str,
-    d_model: int,
-    eps: float,
-    bias: bool,
-    *,
-    dtype: torch.dtype | None,
-    device: torch.device | str | None,
-) -> LayerNorm | RMSNorm:
-    """LayerNorm or RMSNorm by its name, "layer" or "rms"; the latter has no bias."""
-    if norm == "layer":
-        return LayerNorm(d_model, eps, bias, dtype=dtype, device=device)
-    return RMSNorm(d_model, eps, dtype=dtype, device=device)
+NORMS: dict[str, Callable[..., LayerNorm | RMSNorm]] = {
+    "layer": LayerNorm,
+    "rms": lambda d_model, eps, bias, **kwargs: RMSNorm(d_model, eps, **kwargs),  # it has no bias
+}

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from qkv.shapes import check_choice, check_count, check_range
-from qkv.shapes.choices import NORMS, PLACEMENTS
-from qkv.torch.add_norm.norms import make_norm
+from qkv.shapes.choices import PLACEMENTS
+from qkv.torch.add_norm.norms import NORMS
 from qkv.torch.checks import check_shapes, running
 from qkv.torch.dropout import Dropout
 from qkv.torch.layer import Layer
@@ -25,7 +25,7 @@ class AddNorm(Layer):
         d_model: width of the vectors.
         norm_placement: "post" or "pre".
         dropout: dropout probability of the sub-layer's output.
-        norm: "layer" or "rms".
+        norm: one of `NORMS`.
         eps: of the norm.
         bias: in a layer norm; an RMS norm has none.
         rng: draws what dropout keeps; None is torch's own generator.
@@ -54,7 +54,7 @@ class AddNorm(Layer):
         check_choice("AddNorm", "norm", norm, NORMS)
         check_range("AddNorm", "a number in [0, 1)", dropout=dropout)
         self.norm_placement = norm_placement
-        self.norm = make_norm(norm, d_model, eps, bias, dtype=dtype, device=device)
+        self.norm = NORMS[norm](d_model, eps, bias, dtype=dtype, device=device)
         self.dropout = Dropout(dropout, rng=rng)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:

@@ -1,4 +1,7 @@
-"""Activations: ReLU, SiLU and GELU."""
+"""Activations: ReLU, SiLU and GELU; the table that the feed-forward reads."""
+
+from collections.abc import Callable
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -57,3 +60,11 @@ def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
     check_shapes("gelu", x=(x, "..."))
     check_choice("gelu", "approximate", approximate, APPROXIMATIONS)
     return F.gelu(x, approximate=approximate)
+
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": torch.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),
+    "swiglu": F.silu,
+}

@@ -1,13 +1,13 @@
 """Position-wise feed-forward network: two linear layers with an activation between them."""
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from qkv.shapes import check_choice, check_count, check_range
-from qkv.shapes.choices import ACTIVATIONS, APPROXIMATE
+from qkv.shapes.choices import GATED
 from qkv.torch.checks import check_shapes, checked_by
 from qkv.torch.dropout import Dropout
+from qkv.torch.feed_forward.activations import ACTIVATIONS
 from qkv.torch.layer import Layer
 from qkv.torch.linear import Linear
 
@@ -15,16 +15,16 @@ __all__ = ["FeedForward"]
 
 
 class FeedForward(Layer):
-    """Position-wise feed-forward network, with ReLU, GELU or SwiGLU.
+    """Position-wise feed-forward network: activation(x W_1 + b_1) W_2 + b_2.
 
-    "relu", as in the paper, "gelu" and its approximation "gelu_tanh", as in GPT-2:
-    activation(x W_1 + b_1) W_2 + b_2.
-    "swiglu": (silu(x W_gate + b_gate) · (x W_1 + b_1)) W_2 + b_2, with a third matrix.
+    "relu" is the paper's activation, "gelu_tanh", an approximation of "gelu", that of GPT-2.
+    "swiglu", one of `GATED`: (silu(x W_gate + b_gate) · (x W_1 + b_1)) W_2 + b_2, with a third
+    matrix.
 
     Args:
         d_model: width of the vectors.
         d_ff: width between the projections.
-        activation: "relu", "gelu", "gelu_tanh" or "swiglu".
+        activation: one of `ACTIVATIONS`.
         bias: add one after each projection.
         dropout: dropout probability of the d_ff activations.
         rng: draws the weights, and what dropout keeps; None is torch's own generator.
@@ -53,7 +53,7 @@ class FeedForward(Layer):
         check_range("FeedForward", "a number in [0, 1)", dropout=dropout)
         self.activation = activation
         self.w_1 = Linear(d_model, d_ff, bias, rng=rng, dtype=dtype, device=device)
-        if activation == "swiglu":
+        if activation in GATED:
             self.w_gate = Linear(d_model, d_ff, bias, rng=rng, dtype=dtype, device=device)
         self.w_2 = Linear(d_ff, d_model, bias, rng=rng, dtype=dtype, device=device)
         self.dropout = Dropout(dropout, rng=rng)
@@ -66,15 +66,11 @@ class FeedForward(Layer):
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., d_model) -> the same shape."""
         hidden = self.w_1(x)  # (..., d_ff)
-        if self.activation == "swiglu":
-            activated = F.silu(self.w_gate(x)) * hidden
-        else:
-            activated = self.activated(hidden)
-        out: Tensor = self.w_2(self.dropout(activated))  # (..., d_model)
+        gate = self.w_gate(x) if self.activation in GATED else None  # (..., d_ff)
+        out: Tensor = self.w_2(self.dropout(self.activated(hidden, gate)))  # (..., d_model)
         return out
 
-    def activated(self, hidden: Tensor) -> Tensor:
-        """The activation by its name, but for "swiglu", which takes two inputs: (..., d_ff)."""
-        if self.activation == "relu":
-            return torch.relu(hidden)
-        return F.gelu(hidden, approximate=APPROXIMATE[self.activation])
+    def activated(self, hidden: Tensor, gate: Tensor | None = None) -> Tensor:
+        """The activation of hidden; with a gate, that of the gate, times hidden: (..., d_ff)."""
+        activation = ACTIVATIONS[self.activation]
+        return activation(hidden) if gate is None else activation(gate) * hidden

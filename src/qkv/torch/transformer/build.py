@@ -4,7 +4,7 @@ from typing import Any
 
 from qkv.config import TransformerConfig
 from qkv.torch.add_norm import LayerNorm, RMSNorm
-from qkv.torch.add_norm.norms import make_norm
+from qkv.torch.add_norm.norms import NORMS
 from qkv.torch.embedding import Embedding
 from qkv.torch.linear import Linear
 from qkv.torch.transformer.decoder import Decoder
@@ -51,7 +51,7 @@ def make_output(
 def make_model_norm(config: TransformerConfig, **factory_kwargs: Any) -> LayerNorm | RMSNorm:
     """A norm of the model's kind and width."""
     kwargs = _without_rng(factory_kwargs)
-    return make_norm(config.norm, config.d_model, config.norm_eps, config.norm_bias, **kwargs)
+    return NORMS[config.norm](config.d_model, config.norm_eps, config.norm_bias, **kwargs)
 
 
 def _final_norm(

@@ -3,14 +3,14 @@
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from qkv.config import TransformerConfig
 from qkv.shapes import check_choice
-from qkv.shapes.choices import APPROXIMATE
+from qkv.shapes.choices import GELUS
 from qkv.torch.checks import check_shapes, checked_by
 from qkv.torch.embedding import Embedding
+from qkv.torch.feed_forward.activations import ACTIVATIONS
 from qkv.torch.layer import Layer
 from qkv.torch.linear import Linear
 from qkv.torch.transformer.build import make_model_norm, make_output
@@ -41,9 +41,9 @@ class MaskedLanguageModelHead(Layer):
         device: torch.device | str | None = None,
     ) -> None:
         super().__init__()
-        check_choice("MaskedLanguageModelHead", "activation", config.activation, tuple(APPROXIMATE))
+        check_choice("MaskedLanguageModelHead", "activation", config.activation, GELUS)
         factory_kwargs: dict[str, Any] = {"rng": rng, "dtype": dtype, "device": device}
-        self.approximate = APPROXIMATE[config.activation]
+        self.activation = config.activation
         self.dense = Linear(config.d_model, config.d_model, **factory_kwargs)
         self.norm = make_model_norm(config, **factory_kwargs)
         self.output = make_output(config, table, **factory_kwargs)
@@ -55,6 +55,6 @@ class MaskedLanguageModelHead(Layer):
     @checked_by(_check)
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., d_model) -> (..., V)."""
-        hidden = F.gelu(self.dense(x), approximate=self.approximate)  # (..., d_model)
+        hidden = ACTIVATIONS[self.activation](self.dense(x))  # (..., d_model)
         logits: Tensor = self.output(self.norm(hidden))  # (..., V)
         return logits

@@ -1,5 +1,7 @@
 """Positional encoding of a model's inputs, of whichever kind its configuration names."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -15,7 +17,7 @@ class PositionalEncoding(Layer):
     """Positional encoding: added to embeddings, with dropout; or a bias for the scores (ALiBi).
 
     Args:
-        config: says by `positions` which kind.
+        config: says by `positions` which of `POSITIONS`.
         rng: draws a learned table, and what dropout keeps; None is torch's own generator.
         dtype, device: of a learned table.
     Source: Vaswani et al. 2017, section 3.5 and 5.4.
@@ -45,13 +47,25 @@ class PositionalEncoding(Layer):
         Returns:
             (B, T, d_model), and a bias (1, H, T, start + T) for self-attention, or None.
         """
-        config, bias = self.config, None
-        _, T, d_model = x.shape
-        if config.positions == "learned":
-            x = self.positions(x, start)
-        elif config.positions == "sinusoidal":
-            waves = sinusoidal_formula(T, d_model, config.layout, start, x.dtype, x.device)
-            x = x + waves  # (B, T, d_model)
-        elif config.positions == "alibi":
-            bias = alibi_formula(config.n_heads, T, start + T, x.dtype, x.device)  # (1, H, T, S)
+        x, bias = POSITIONS[self.config.positions](self, x, start)
         return self.dropout(x), bias
+
+
+def _add_waves(layer: PositionalEncoding, x: Tensor, start: int) -> tuple[Tensor, None]:
+    _, T, d_model = x.shape
+    waves = sinusoidal_formula(T, d_model, layer.config.layout, start, x.dtype, x.device)
+    return x + waves, None  # (B, T, d_model)
+
+
+def _bias_scores(layer: PositionalEncoding, x: Tensor, start: int) -> tuple[Tensor, Tensor]:
+    T = x.shape[1]
+    return x, alibi_formula(layer.config.n_heads, T, start + T, x.dtype, x.device)  # (1, H, T, S)
+
+
+POSITIONS: dict[str, Callable[[PositionalEncoding, Tensor, int], tuple[Tensor, Tensor | None]]] = {
+    "sinusoidal": _add_waves,
+    "learned": lambda layer, x, start: (layer.positions(x, start), None),
+    "rotary": lambda layer, x, start: (x, None),  # attention turns queries and keys
+    "alibi": _bias_scores,
+    "none": lambda layer, x, start: (x, None),
+}
