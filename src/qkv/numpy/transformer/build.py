@@ -24,8 +24,7 @@ def make_embedding(config: TransformerConfig, vocab_size: int, **factory_kwargs:
 
 def make_encoder(config: TransformerConfig, **factory_kwargs: Any) -> Encoder:
     """The stack of encoder layers."""
-    options = config.layer_options | factory_kwargs
-    layers = [EncoderLayer(**options) for _ in range(config.n_layers)]
+    layers = [EncoderLayer.from_config(config, **factory_kwargs) for _ in range(config.n_layers)]
     return Encoder(layers, _final_norm(config, factory_kwargs))
 
 
@@ -33,9 +32,8 @@ def make_decoder(
     config: TransformerConfig, n_layers: int, cross_attention: bool = True, **factory_kwargs: Any
 ) -> Decoder:
     """The stack of decoder layers, with cross-attention or without."""
-    options = config.layer_options | factory_kwargs
-    options |= {"cross_attention": cross_attention, "causal": config.causal}
-    layers = [DecoderLayer(**options) for _ in range(n_layers)]
+    options = {"cross_attention": cross_attention, **factory_kwargs}
+    layers = [DecoderLayer.from_config(config, **options) for _ in range(n_layers)]
     return Decoder(layers, _final_norm(config, factory_kwargs))
 
 

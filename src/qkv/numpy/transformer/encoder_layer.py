@@ -1,10 +1,12 @@
 """Encoder layer: self-attention and feed-forward, each in Add & Norm."""
 
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from qkv.config import TransformerConfig
 from qkv.numpy.add_norm import AddNorm
 from qkv.numpy.array_types import Bools, Floats
 from qkv.numpy.checks import checked_by
@@ -59,24 +61,22 @@ class EncoderLayer(Layer):
         dtype: DTypeLike = np.float32,
     ) -> None:
         super().__init__()
-        rng = rng or np.random.default_rng()
+        factory_kwargs: dict[str, Any] = {"rng": rng or np.random.default_rng(), "dtype": dtype}
         add_norm_options = d_model, norm_placement, dropout, norm, norm_eps, norm_bias
+        add_norm = partial(AddNorm, *add_norm_options, **factory_kwargs)
         self.self_attention = MultiHeadAttention(
-            d_model,
-            n_heads,
-            d_k,
-            d_v,
-            bias,
-            n_kv_heads=n_kv_heads,
-            rotary=rotary,
-            rng=rng,
-            dtype=dtype,
+            d_model, n_heads, d_k, d_v, bias, n_kv_heads=n_kv_heads, rotary=rotary, **factory_kwargs
         )
-        self.self_attention_add_norm = AddNorm(*add_norm_options, rng=rng, dtype=dtype)
+        self.self_attention_add_norm = add_norm()
         self.feed_forward = FeedForward(
-            d_model, d_ff, activation, feed_forward_bias, rng=rng, dtype=dtype
+            d_model, d_ff, activation, feed_forward_bias, **factory_kwargs
         )
-        self.feed_forward_add_norm = AddNorm(*add_norm_options, rng=rng, dtype=dtype)
+        self.feed_forward_add_norm = add_norm()
+
+    @classmethod
+    def from_config(cls, config: TransformerConfig, **factory_kwargs: Any) -> Self:
+        """A layer of a model of this configuration; factory_kwargs are rng and dtype."""
+        return cls(**config.layer_options, **factory_kwargs)
 
     def _check_inputs(self, call: str, x: Floats, **options: Any) -> None:
         """Refuse what this layer cannot use, in the name of a call of it or around it."""

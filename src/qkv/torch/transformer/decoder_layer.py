@@ -1,10 +1,12 @@
 """Decoder layer: causal self-attention, cross-attention, feed-forward."""
 
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import torch
 from torch import Tensor
 
+from qkv.config import TransformerConfig
 from qkv.shapes import check_bool
 from qkv.shapes.transformer import check_caches, check_memory
 from qkv.torch.add_norm import AddNorm
@@ -70,31 +72,28 @@ class DecoderLayer(Layer):
         super().__init__()
         check_bool("DecoderLayer", causal=causal)
         self.causal = causal
+        factory_kwargs: dict[str, Any] = {"rng": rng, "dtype": dtype, "device": device}
         add_norm_options = d_model, norm_placement, dropout, norm, norm_eps, norm_bias
+        add_norm = partial(AddNorm, *add_norm_options, **factory_kwargs)
         attention_options = d_model, n_heads, d_k, d_v, bias
-        self.self_attention = MultiHeadAttention(
-            *attention_options,
-            n_kv_heads=n_kv_heads,
-            rotary=rotary,
-            rng=rng,
-            dtype=dtype,
-            device=device,
+        attention = partial(
+            MultiHeadAttention, *attention_options, n_kv_heads=n_kv_heads, **factory_kwargs
         )
-        self.self_attention_add_norm = AddNorm(
-            *add_norm_options, rng=rng, dtype=dtype, device=device
-        )
+        self.self_attention = attention(rotary=rotary)
+        self.self_attention_add_norm = add_norm()
         self.cross_attention: MultiHeadAttention | None = None
         if cross_attention:
-            self.cross_attention = MultiHeadAttention(
-                *attention_options, n_kv_heads=n_kv_heads, rng=rng, dtype=dtype, device=device
-            )
-            self.cross_attention_add_norm = AddNorm(
-                *add_norm_options, rng=rng, dtype=dtype, device=device
-            )
+            self.cross_attention = attention()
+            self.cross_attention_add_norm = add_norm()
         self.feed_forward = FeedForward(
-            d_model, d_ff, activation, feed_forward_bias, rng=rng, dtype=dtype, device=device
+            d_model, d_ff, activation, feed_forward_bias, **factory_kwargs
         )
-        self.feed_forward_add_norm = AddNorm(*add_norm_options, rng=rng, dtype=dtype, device=device)
+        self.feed_forward_add_norm = add_norm()
+
+    @classmethod
+    def from_config(cls, config: TransformerConfig, **options: Any) -> Self:
+        """A layer of a model of this configuration; options: rng, device, cross_attention."""
+        return cls(**config.layer_options, causal=config.causal, **options)
 
     def _check_inputs(
         self,
