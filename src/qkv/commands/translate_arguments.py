@@ -9,19 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from qkv.commands.argument_types import ArgumentParser, number
+from qkv.shapes.choices import LENGTH_FORMULAS
 from qkv.text.lines import MAX_TEXT
-from qkv.translator.generation import MOST
+from qkv.translator.generation import METHODS, MOST
 
 __all__ = ["SHIPPED", "parse", "search_options"]
 
 SHIPPED = "pretrained"  # instead of a path
-
-# The options of one search method alone.
-METHOD_OPTIONS = {
-    "greedy": (),
-    "beam": ("beam_size", "length_penalty", "length_formula"),
-    "sample": ("temperature", "top_k", "top_p", "seed"),
-}
 DESCRIPTION = """Translate text, one sentence a line, by a model that qkv train has saved.
 
 An empty line gives an empty line, so that files stay line-aligned."""
@@ -31,7 +25,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the command line and choose the room; what is wrong with it ends the program."""
     parser = _parser()
     options = parser.parse_intermixed_args(arguments)  # the text may stand behind the options
-    for method, names in METHOD_OPTIONS.items():
+    for method, (_, names) in METHODS.items():
         given = [name for name in names if getattr(options, name) is not None]
         if given and method != options.method:
             parser.error(f"--{given[0].replace('_', '-')} goes with --method {method}")
@@ -48,7 +42,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def search_options(options: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `Translator.translate` among them."""
-    names = (*METHOD_OPTIONS[options.method], "max_new_tokens", "max_tokens", "truncate")
+    names = (*METHODS[options.method][1], "max_new_tokens", "max_tokens", "truncate")
     values = {name: getattr(options, name) for name in names}
     return {"method": options.method} | {k: v for k, v in values.items() if v is not None}
 
@@ -108,12 +102,12 @@ def _parser() -> argparse.ArgumentParser:
         help=f"the most text of FILE in MiB, unpacked; {MAX_TEXT}",
     )
     parser.add_argument(
-        "--method", choices=tuple(METHOD_OPTIONS), default="greedy", help="greedy unless given"
+        "--method", choices=tuple(METHODS), default="greedy", help="greedy unless given"
     )
     beam = parser.add_argument_group("with --method beam")
     beam.add_argument("--beam-size", type=count, help="unfinished sentences kept; 4")
     beam.add_argument("--length-penalty", type=penalty, help="the larger, the longer; 1.0")
-    beam.add_argument("--length-formula", choices=("power", "gnmt"), help="power")
+    beam.add_argument("--length-formula", choices=LENGTH_FORMULAS, help="power")
     sample = parser.add_argument_group("with --method sample")
     sample.add_argument("--temperature", type=above, help="below 1 sharpens, above 1 flattens; 1.0")
     sample.add_argument("--top-k", type=count, help="draw from the k likeliest tokens")

@@ -13,9 +13,13 @@ from qkv.shapes import check_below, check_choice, check_count
 from qkv.text import EOS, PAD, SOS, bucket_by_length
 from qkv.translator.rooms import Room
 
-__all__ = ["MOST", "Ids", "generate"]
+__all__ = ["METHODS", "MOST", "Ids", "generate"]
 
-METHODS = ("greedy", "beam", "sample")
+METHODS = {  # the function of both rooms, and the options that are its alone
+    "greedy": ("greedy", ()),
+    "beam": ("beam_search", ("beam_size", "length_penalty", "length_formula")),
+    "sample": ("sample", ("temperature", "top_k", "top_p", "seed")),
+}
 DEFAULT_BEAM_SIZE = 4
 MOST = 2**31  # tokens of a batch, or beams: more overflow the integers that count them
 Ids = NDArray[np.int64]
@@ -88,7 +92,7 @@ def _search(room: Room, sources: Sequence[Ids], method: str, **options: Any) -> 
     for row, ids in enumerate(sources):
         source[row, : len(ids)] = ids
     prefixes = np.full((len(sources), 1), SOS, np.int64)  # (B, 1)
-    search = getattr(room.functions, "beam_search" if method == "beam" else method)
+    search = getattr(room.functions, METHODS[method][0])
     with room.model.evaluating() as model:
         state = model.start_decoding(room.from_numpy(source))
         tokens, _ = search(state, room.from_numpy(prefixes), eos_id=EOS, pad_id=PAD, **options)
