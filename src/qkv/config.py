@@ -33,8 +33,8 @@ class TransformerConfig:
         n_decoder_layers: layers of the decoder; None means n_layers.
         dropout: on what each sub-layer adds, and on the sum of embedding and position; not on the
             weights of attention, nor inside the feed-forward part, where the paper has none.
-        activation: one of `ACTIVATIONS`, "relu" as in the paper, "gelu_tanh" as in GPT-2.
-        norm: one of `NORMS`, "layer" as in the paper.
+        activation: inside the feed-forward part, "relu" in the paper, "gelu_tanh" in GPT-2.
+        norm: the kind of every norm, "layer" in the paper.
         norm_eps: ε of each norm.
         norm_placement: "post", the paper's, or "pre".
         final_norm: one more norm at the end of each stack; None means only where norm_placement is

@@ -1,5 +1,7 @@
 """Learning-rate schedules: linear warm-up, then inverse square root (Noam) or linear decay."""
 
+from collections.abc import Callable
+
 from qkv.shapes import check_count, check_range
 from qkv.shapes.training import check_schedule
 
@@ -51,3 +53,10 @@ def linear_schedule(step: int, steps: int, warmup: int, peak: float = 1e-3) -> f
     check_range("linear_schedule", "a number of at least 0", peak=peak)
     step, end, warmup = int(step), int(steps) + 1, int(warmup)
     return float(float(peak) * min(step / warmup, (end - step) / (end - warmup)))
+
+
+# of (step, steps, warmup, the highest rate or the factor of the formula, d_model)
+SCHEDULES: dict[str, Callable[[int, int, int, float, int], float]] = {
+    "linear": lambda step, steps, warmup, rate, d_model: linear_schedule(step, steps, warmup, rate),
+    "noam": lambda step, steps, warmup, rate, d_model: noam_schedule(step, d_model, warmup, rate),
+}

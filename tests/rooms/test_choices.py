@@ -17,7 +17,9 @@ import qkv
 import qkv.numpy as qn
 import qkv.torch as qt
 from qkv.config import TransformerConfig
+from qkv.learning_rate_schedules import SCHEDULES
 from qkv.shapes import choices
+from qkv.trainer import TrainingConfig
 from tests.helpers.layers import same_gradients
 from tests.helpers.models import MODELS, detached, tensors, texts, twins
 from tests.helpers.node import node
@@ -28,6 +30,7 @@ TABLES = {
     "ACTIVATIONS": "feed_forward.activations",
     "NORMS": "add_norm.norms",
     "POSITIONS": "transformer.positional_encoding",
+    "OPTIMIZERS": "training.optimizers",
 }
 WORDS = [(option, word) for option, words in choices.OF_A_CONFIG.items() for word in words]
 JAVASCRIPT = Path(qkv.__file__).parent / "javascript"
@@ -46,6 +49,7 @@ def test_every_list_of_words_is_tried():
         choices.REDUCTIONS,
         tuple(MODELS),
     }
+    tried |= {choices.OPTIMIZERS, choices.SCHEDULES}
     some_of_them = {choices.GATED, choices.GELUS}
     assert set(lists.values()) - tried - some_of_them == {choices.APPROXIMATIONS}
     assert {word for words in some_of_them for word in words} <= set(choices.ACTIVATIONS)
@@ -172,3 +176,21 @@ def test_a_reduction_and_its_backward_are_those_of_autograd(reduction):
     expected.backward(torch.tensor(dloss))
     close(qn.cross_entropy(logits, targets, **options), expected.detach())
     close(qn.cross_entropy_backward(dloss, logits, targets, **options), theirs.grad)
+
+
+@pytest.mark.parametrize("name", ["optimizer", "schedule"])
+def test_training_takes_the_words_of_the_tables_and_no_other(name):
+    tables = {"optimizer": choices.OPTIMIZERS, "schedule": choices.SCHEDULES}
+    words = ", ".join(map(repr, tables[name]))
+    with pytest.raises(ValueError, match=f"{name} must be one of {words}, got 'sgd'"):
+        TrainingConfig(**{name: "sgd"})
+
+
+def test_a_schedule_is_its_function():
+    assert tuple(SCHEDULES) == choices.SCHEDULES
+    for step in range(1, 8):
+        rates = {name: schedule(step, 7, 2, 0.03, 5) for name, schedule in SCHEDULES.items()}
+        assert rates == {
+            "linear": qn.linear_schedule(step, 7, warmup=2, peak=0.03),
+            "noam": qn.noam_schedule(step, 5, warmup=2, factor=0.03),
+        }

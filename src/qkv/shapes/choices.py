@@ -8,10 +8,12 @@ GELUS = ("gelu", "gelu_tanh")  # of these: what the head of a masked language mo
 APPROXIMATIONS = ("none", "tanh")
 LAYOUTS = ("interleaved", "halves")
 LENGTH_FORMULAS = ("power", "gnmt")
+OPTIMIZERS = ("adam", "adamw")
 REDUCTIONS = ("mean", "sum", "none")
 MODELS = ("encoder-decoder", "decoder-only")
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 TIES = ("none", "target", "all")
+SCHEDULES = ("linear", "noam")
 
 OF_A_CONFIG = {  # the fields of a `TransformerConfig` that are one of these words
     "activation": ACTIVATIONS,

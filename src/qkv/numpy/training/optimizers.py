@@ -145,3 +145,6 @@ class AdamW(Adam):
     def decay(self, parameter: Floats, gradient: Floats, lr: float) -> Floats:
         parameter *= 1 - lr * self.weight_decay
         return gradient
+
+
+OPTIMIZERS = {"adam": Adam, "adamw": AdamW}

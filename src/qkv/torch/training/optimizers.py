@@ -148,3 +148,6 @@ class AdamW(Adam):
         weight_decay: float = 0.01,
     ) -> None:
         super().__init__(layer, lr, betas, eps, weight_decay)
+
+
+OPTIMIZERS = {"adam": Adam, "adamw": AdamW}
