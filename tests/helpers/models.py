@@ -6,6 +6,7 @@ import torch
 import qkv.numpy as qn
 import qkv.torch as qt
 from qkv.config import TransformerConfig
+from qkv.shapes.choices import OF_A_CONFIG
 from tests.helpers.layers import copy_parameters
 
 V, B, S, T = 17, 2, 7, 5
@@ -18,7 +19,7 @@ SMALL = {
     "dropout": 0.0,
     "pad_id": 0,
 }
-# What differs from SMALL; each choice stands in one of these at least.
+# What differs from SMALL; a word of a choice that stands in none of these gets a case of its own.
 CASES = {
     "as in the paper": {},
     "two tables tied": {"tie": "target"},
@@ -62,6 +63,13 @@ CASES = {
     "own widths": {"d_k": 2, "d_v": 5, "n_heads": 5, "n_decoder_layers": 3, "n_layers": 1},
     "a head for each number": {"n_heads": 12, "n_layers": 1},
 }
+ONE_WORD = {
+    f"{option} {word}": {option: word}
+    for option, words in OF_A_CONFIG.items()
+    for word in words
+    if all(getattr(TransformerConfig(**SMALL | case), option) != word for case in CASES.values())
+}
+CASES |= ONE_WORD
 MODELS = ["encoder-decoder", "decoder-only"]
 
 

@@ -16,7 +16,7 @@ import qkv.torch as qt
 from qkv.bridge import state_dict
 from qkv.config import TransformerConfig
 from qkv.onnx import OnnxTransformer, graphs
-from qkv.shapes.choices import ACTIVATIONS, LAYOUTS, NORMS, PLACEMENTS, POSITIONS, TIES
+from qkv.shapes.choices import OF_A_CONFIG
 from tests.helpers import models as small
 from tests.helpers.models import SMALL, S, detached, tensors, texts
 from tests.helpers.onnx_graphs import decoder_step_model, encoder_model
@@ -37,6 +37,7 @@ CASES = {
     "as GPT-2": {"tie": "none", "target_vocab_size": 13, "output_bias": True, "pad_id": None},
     "falling scores": {"n_layers": 1, "bias": False, "norm_bias": False},
     "pre, no last norm": {"n_layers": 1, "tie": "target", "scale_embedding": False},
+    **{case: {"n_layers": 1} for case in small.ONE_WORD},
 }
 
 
@@ -71,12 +72,7 @@ def stepwise(state, target, parts=(1, 1, 2, 1)):
 def test_the_cases_hold_every_choice():
     configs = [config_of(case) for case in CASES]
     for name, words in (
-        ("activation", ACTIVATIONS),
-        ("norm", NORMS),
-        ("norm_placement", PLACEMENTS),
-        ("positions", POSITIONS),
-        ("layout", LAYOUTS),
-        ("tie", TIES),
+        *OF_A_CONFIG.items(),
         ("output_bias", [False, True]),
         ("bias", [False, True]),
         ("norm_bias", [False, True]),
