@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import qkv.numpy as qn
 import qkv.torch as qt
+from qkv.shapes.choices import NORMS
 from tests.helpers.layers import copy_parameters, matches_differences, same_gradients
 from tests.helpers.rooms import ROOMS, close, refused_alike, tensor
 
 SHAPES = [(2, 3, 5), (1, 1, 5), (5,), (2, 1, 3, 7), (3, 1), (4, 2)]
-NORMS = ["layer", "rms"]
 LAYERS = {"layer": "LayerNorm", "rms": "RMSNorm"}
 
 

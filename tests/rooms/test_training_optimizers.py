@@ -6,9 +6,11 @@ import torch
 
 import qkv.numpy as qn
 import qkv.torch as qt
+from qkv.torch.training.optimizers import OPTIMIZERS
 from tests.helpers.layers import copy_parameters
 from tests.helpers.rooms import ROOMS, close
 
+NAMES = [optimizer.__name__ for optimizer in OPTIMIZERS.values()]
 CONSTANTS = [
     {},
     {"lr": 0.1},
@@ -63,7 +65,7 @@ def same_parameters(pair, *modules):
 
 
 @pytest.mark.parametrize("constants", CONSTANTS, ids=str)
-@pytest.mark.parametrize("name", ["Adam", "AdamW"])
+@pytest.mark.parametrize("name", NAMES)
 def test_each_step_is_that_of_torch_optim(name, constants):
     pair, ours, theirs = pairs()
     rng = np.random.default_rng(1)
@@ -94,7 +96,7 @@ def test_the_first_step_is_as_long_as_the_rate_whatever_the_gradient(room, to):
 
 
 @pytest.mark.parametrize("room", [qn, qt], ids=["numpy", "torch"])
-@pytest.mark.parametrize("name", ["Adam", "AdamW"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_state_goes_on_where_another_stopped(room, name):
     (pair, module), (pair2, module2) = pairs(count=1), pairs(count=1)
     layer, other = (pair, pair2) if room is qn else (module, module2)
@@ -183,7 +185,7 @@ def give_all_gradients(rng, pair, *modules):
 FROZEN = ["table.weight", "table.bias", "other.bias"]
 
 
-@pytest.mark.parametrize("name", ["Adam", "AdamW"])
+@pytest.mark.parametrize("name", NAMES)
 def test_what_is_frozen_stays_and_begins_afresh_when_it_moves_again(name):
     """Step for step as torch.optim, whose frozen parameters have no gradient."""
     pair, ours, theirs = frozen_pairs()

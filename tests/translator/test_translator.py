@@ -11,7 +11,7 @@ import qkv.torch as qt
 from qkv.checkpoint import Checkpoint
 from qkv.config import TransformerConfig
 from qkv.text import EOS, SOS, train_word_level
-from qkv.translator import KINDS, Translator
+from qkv.translator import KINDS, Translator, generation
 from qkv.translator.attention_maps import group_words
 from tests.helpers.processes import run_python
 from tests.helpers.rooms import close
@@ -29,6 +29,10 @@ METHODS = pytest.mark.parametrize(
     ],
     ids=["greedy", "beam", "sample", "filtered"],
 )
+
+
+def test_every_method_is_tried():
+    assert {method for method, _ in METHODS.args[1]} == set(generation.METHODS)
 
 
 def translator(room="numpy", kind="bpe"):
