@@ -23,7 +23,8 @@ class MaskedLanguageModelHead(Layer):
     """Head of a masked language model: logits = norm(gelu(x W + b)) tableᵀ + output bias.
 
     Args:
-        config: "gelu" or "gelu_tanh", the norm, and whether the output is tied and has a bias.
+        config: its activation, one of `GELUS`, its norm, and whether the output is tied and has a
+            bias.
         table: the embedding that the output is tied to.
         rng: draws the weights; None is a generator of its own.
         dtype: of the parameters.

@@ -25,7 +25,7 @@ class AddNorm(Layer):
         d_model: width of the vectors.
         norm_placement: "post" or "pre".
         dropout: dropout probability of the sub-layer's output.
-        norm: one of `NORMS`.
+        norm: one of `NORMS`, "layer" in the paper.
         eps: of the norm.
         bias: in a layer norm; an RMS norm has none.
         rng: draws what dropout keeps; None is torch's own generator.

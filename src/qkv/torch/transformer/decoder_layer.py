@@ -27,9 +27,8 @@ class DecoderLayer(Layer):
         d_model, n_heads, d_ff: widths and number of heads.
         dropout: the share of what each sub-layer adds that is left out while training. The weights
             of attention and the inside of the feed-forward part have none, as in the paper.
-        activation: one of `ACTIVATIONS`.
-        norm: one of `NORMS`.
-        norm_placement: "post" or "pre".
+        activation: one of `ACTIVATIONS`, as `FeedForward` takes it.
+        norm, norm_placement: one of `NORMS`, and "post" or "pre", as `AddNorm` takes them.
         bias: in the projections of attention.
         cross_attention: False leaves out the attention to a memory, as models of one text do.
         d_k, d_v, n_kv_heads: as `MultiHeadAttention` takes them, for both attentions.

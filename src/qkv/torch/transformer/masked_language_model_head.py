@@ -22,7 +22,8 @@ class MaskedLanguageModelHead(Layer):
     """Head of a masked language model: logits = norm(gelu(x W + b)) tableᵀ + output bias.
 
     Args:
-        config: "gelu" or "gelu_tanh", the norm, and whether the output is tied and has a bias.
+        config: its activation, one of `GELUS`, its norm, and whether the output is tied and has a
+            bias.
         table: the embedding that the output is tied to.
         rng: draws the weights; None is torch's own generator.
         dtype, device: of the parameters.
