@@ -7,7 +7,15 @@ import os
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from qkv.shapes.choices import ACTIVATIONS, NORMS, PLACEMENTS, POSITIONS, TIES
+from qkv.shapes.choices import (
+    ACTIVATIONS,
+    NORMS,
+    OPTIMIZERS,
+    PLACEMENTS,
+    POSITIONS,
+    SCHEDULES,
+    TIES,
+)
 from qkv.text.lines import MAX_TEXT
 from qkv.trainer.fields import (
     ChangedFieldError,
@@ -175,10 +183,10 @@ class TrainingConfig:
     gradient_accumulation: Count = 1
     label_smoothing: Share = 0.1
     max_grad_norm: Positive = 1.0
-    schedule: Annotated[str, Choice(("linear", "noam"))] = "linear"
+    schedule: Annotated[str, Choice(SCHEDULES)] = "linear"
     learning_rate: NonNegative | None = None
     warmup: Count | None = None
-    optimizer: Annotated[str, Choice(("adam", "adamw"))] = "adam"
+    optimizer: Annotated[str, Choice(OPTIMIZERS)] = "adam"
     betas: tuple[Share, Share] = (0.9, 0.98)
     weight_decay: NonNegative = 0.0
     validate_every: Count | None = None

@@ -8,8 +8,10 @@ import numpy as np
 import torch
 from torch import nn
 
+from qkv.learning_rate_schedules import SCHEDULES
 from qkv.text import collate
-from qkv.torch import Adam, AdamW, clip_grad_norm, linear_schedule, noam_schedule
+from qkv.torch import Adam, clip_grad_norm
+from qkv.torch.training.optimizers import OPTIMIZERS
 from qkv.trainer.config import TrainingConfig
 from qkv.trainer.data import Ids
 from qkv.trainer.events import StepResult
@@ -22,8 +24,8 @@ __all__ = ["learning_rate_schedule", "make_optimizer", "training_loop"]
 
 def make_optimizer(config: TrainingConfig, model: nn.Module) -> Adam:
     """The optimizer that a configuration names."""
-    kind = Adam if config.optimizer == "adam" else AdamW
-    return kind(model, betas=config.betas, weight_decay=config.weight_decay)
+    optimizer = OPTIMIZERS[config.optimizer]
+    return optimizer(model, betas=config.betas, weight_decay=config.weight_decay)
 
 
 def learning_rate_schedule(config: TrainingConfig, d_model: int) -> Callable[[int], float]:
@@ -37,9 +39,8 @@ def learning_rate_schedule(config: TrainingConfig, d_model: int) -> Callable[[in
     assert steps is not None  # for the type checker, as the other two: they are resolved
     assert warmup is not None
     assert highest is not None
-    if config.schedule == "noam":
-        return lambda step: noam_schedule(step, d_model, warmup, highest)
-    return lambda step: linear_schedule(step, steps, warmup, highest)
+    schedule = SCHEDULES[config.schedule]
+    return lambda step: schedule(step, steps, warmup, highest, d_model)
 
 
 def training_loop(
