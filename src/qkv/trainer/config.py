@@ -7,15 +7,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from qkv.shapes.choices import (
-    ACTIVATIONS,
-    NORMS,
-    OPTIMIZERS,
-    PLACEMENTS,
-    POSITIONS,
-    SCHEDULES,
-    TIES,
-)
+from qkv.shapes import choices
 from qkv.text.lines import MAX_TEXT
 from qkv.trainer.fields import (
     ChangedFieldError,
@@ -114,11 +106,11 @@ class ModelConfig:
     n_layers: Count = 3
     n_decoder_layers: Count | None = None
     dropout: Share = 0.1
-    norm_placement: Annotated[str, Choice(tuple(PLACEMENTS))] = "pre"
-    norm: Annotated[str, Choice(tuple(NORMS))] = "layer"
-    activation: Annotated[str, Choice(tuple(ACTIVATIONS))] = "relu"
-    positions: Annotated[str, Choice(tuple(POSITIONS))] = "sinusoidal"
-    tie: Annotated[str, Choice(tuple(TIES))] | None = None
+    norm_placement: Annotated[str, Choice(choices.PLACEMENTS)] = "pre"
+    norm: Annotated[str, Choice(choices.NORMS)] = "layer"
+    activation: Annotated[str, Choice(choices.ACTIVATIONS)] = "relu"
+    positions: Annotated[str, Choice(choices.POSITIONS)] = "sinusoidal"
+    tie: Annotated[str, Choice(choices.TIES)] | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -183,10 +175,10 @@ class TrainingConfig:
     gradient_accumulation: Count = 1
     label_smoothing: Share = 0.1
     max_grad_norm: Positive = 1.0
-    schedule: Annotated[str, Choice(SCHEDULES)] = "linear"
+    schedule: Annotated[str, Choice(choices.SCHEDULES)] = "linear"
     learning_rate: NonNegative | None = None
     warmup: Count | None = None
-    optimizer: Annotated[str, Choice(OPTIMIZERS)] = "adam"
+    optimizer: Annotated[str, Choice(choices.OPTIMIZERS)] = "adam"
     betas: tuple[Share, Share] = (0.9, 0.98)
     weight_decay: NonNegative = 0.0
     validate_every: Count | None = None
