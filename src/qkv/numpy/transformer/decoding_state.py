@@ -20,7 +20,7 @@ from qkv.numpy.transformer.positional_encoding import PositionalEncoding
 from qkv.shapes.multi_head import as_cache_rows, check_cache_mode
 from qkv.shapes.transformer import check_new_tokens
 
-__all__ = ["DecoderParts", "DecodingState"]
+__all__ = ["DecodingState"]
 
 
 class DecoderParts(NamedTuple):

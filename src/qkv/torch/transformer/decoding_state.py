@@ -23,7 +23,7 @@ from qkv.torch.transformer.decoder_cache import DecoderLayerCache
 from qkv.torch.transformer.output_projection import TiedOutput, output_projection
 from qkv.torch.transformer.positional_encoding import PositionalEncoding
 
-__all__ = ["DecoderParts", "DecodingState"]
+__all__ = ["DecodingState"]
 
 
 class DecoderParts(NamedTuple):
