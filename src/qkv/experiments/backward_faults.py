@@ -24,13 +24,13 @@ from qkv.config import TransformerConfig
 from qkv.experiments.stored import run_and_store
 from qkv.numpy.add_norm.norms import layer_norm_backward_formula
 from qkv.numpy.attention.scaled_dot_product import attend_backward
+from qkv.numpy.feed_forward.activations import ACTIVATIONS
 from qkv.numpy.linear import linear_backward_formula
 
 __all__ = ["FAULTS", "check", "draw", "gradient", "loss_of", "make_model", "measure", "planted"]
 
 Array = np.ndarray[Any, Any]
-SOS, EOS, V = 10, 11, 12  # the digits are 0 to 9
-LENGTH = 6
+SOS, EOS, V, LENGTH = 10, 11, 12, 6  # the digits are 0 to 9
 RATES = {"Adam": 2e-3, "SGD": 0.1}
 STEPS, MORE_STEPS = 600, 3000
 LONGER = (("Adam", "no row sum"), ("Adam", "σ constant"), ("SGD", "no skip"))
@@ -50,23 +50,19 @@ def no_row_sum(dout: Array, weights: Array) -> Array:
     return weights * dout
 
 
-def bias_mean(dout: Array, x: Array, weight: Array, bias: Array | None = None) -> tuple[Any, ...]:
+def bias_mean(dout: Array, x: Array, weight: Array, bias: Array | None) -> tuple[Any, ...]:
     """The backward of a linear layer whose bias takes the mean over the rows, not their sum."""
     dx, dweight, dbias = linear_backward_formula(dout, x, weight, bias)
     return dx, dweight, None if dbias is None else dbias / (dout.size // dout.shape[-1])
 
 
-def bias_last_row(
-    dout: Array, x: Array, weight: Array, bias: Array | None = None
-) -> tuple[Any, ...]:
+def bias_last_row(dout: Array, x: Array, weight: Array, bias: Array | None) -> tuple[Any, ...]:
     """The backward of a linear layer whose bias takes the last row alone."""
     dx, dweight, dbias = linear_backward_formula(dout, x, weight, bias)
     return dx, dweight, None if dbias is None else dout.reshape(-1, dout.shape[-1])[-1]
 
 
-def sigma_constant(
-    dout: Array, x: Array, weight: Array, eps: float = 1e-5
-) -> tuple[Array, Array, Array]:
+def sigma_constant(dout: Array, x: Array, weight: Array, eps: float) -> tuple[Any, ...]:
     """The backward of LayerNorm without its last term, as if σ did not depend on x."""
     _, dweight, dbias = layer_norm_backward_formula(dout, x, weight, eps)
     g = dout * weight
@@ -86,15 +82,15 @@ def no_skip(self: qn.AddNorm, dout: Array, sublayer_backward: Callable[[Array], 
     return sublayer_backward(self.dropout.backward(dx))
 
 
-# What each fault replaces: a module, a name in it, and what stands there instead. These are what
-# layers call; the public functions call them too, so no fault may.
-FAULTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
+# What each fault replaces: a module, a name in it that layers use, and what stands there instead.
+RELU_OPEN = ACTIVATIONS["relu"]._replace(backward=relu_open)
+FAULTS: dict[str, tuple[str, str, Any]] = {
     "no 1/√d_k": ("multi_head.attention", "attend_backward", no_scale),
     "no row sum": ("attention.scaled_dot_product", "softmax_backward_formula", no_row_sum),
     "bias: mean": ("linear", "linear_backward_formula", bias_mean),
     "bias: last row": ("linear", "linear_backward_formula", bias_last_row),
     "σ constant": ("add_norm.norms", "layer_norm_backward_formula", sigma_constant),
-    "ReLU open": ("feed_forward.feed_forward", "relu_backward_formula", relu_open),
+    "ReLU open": ("feed_forward.feed_forward", "ACTIVATIONS", ACTIVATIONS | {"relu": RELU_OPEN}),
     "no skip": ("add_norm.residual", "AddNorm.backward", no_skip),
 }
 
@@ -126,7 +122,7 @@ def draw(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
 
 def loss_of(model: qn.Transformer, source: Array, target: Array) -> float:
     """Mean cross-entropy of a batch; nothing is kept for a backward."""
-    with model.evaluating():
+    with model.inference_mode():
         return float(qn.cross_entropy(model(source, _shifted(target)), target))
 
 
@@ -171,7 +167,7 @@ def _exact(model: qn.Transformer, seed: int) -> float:
     """Share of 200 new sequences that greedy decoding writes without an error."""
     source, answer = draw(200, np.random.default_rng(1000 + seed))
     written = np.full((200, 1), SOS)
-    with model.evaluating():
+    with model.inference_mode():
         for _ in range(LENGTH + 1):
             best = model(source, written)[:, -1:].argmax(-1)
             written = np.concatenate([written, best], 1)
