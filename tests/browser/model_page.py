@@ -23,7 +23,7 @@ from qkv.javascript.scripts import parameters_script
 from qkv.live.content_security_policy import build_policy
 from qkv.text import EOS, PAD, SOS
 from qkv.translator import Translator
-from qkv.translator.head_changes import switched_off, without_positions
+from qkv.translator.ablation import without_positions, zero_ablation
 from tests.browser.web_server import QuietHandler
 
 # By its name, for `qkv.numpy.decoding.beam_search` is the function.
@@ -119,7 +119,7 @@ class NumPyRoom:
         with ExitStack() as stack:
             for name, heads in options.get("switchedOff", {}).items():
                 for head in heads:
-                    stack.enter_context(switched_off(parts[name], head))
+                    stack.enter_context(zero_ablation(parts[name], head))
             on = options.get("positions", {})
             off = [part for part in ("encoder", "decoder") if not on.get(part, True)]
             if off:

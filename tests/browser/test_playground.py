@@ -12,7 +12,7 @@ from qkv.explore.playground.bundle import es_module
 from qkv.javascript.model_file import model_file
 from qkv.pretrained import pretrained
 from qkv.translator import Translator
-from qkv.translator.head_changes import without_positions
+from qkv.translator.ablation import without_positions
 from tests.browser.axe import violations
 from tests.browser.computing import computing
 from tests.browser.playground_page import (

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from qkv.pretrained import pretrained
-from qkv.translator.head_changes import without_positions
+from qkv.translator.ablation import without_positions
 from tests.browser.axe import violations
 from tests.browser.playground_page import KOREAN, PHONE, START, STILL
 

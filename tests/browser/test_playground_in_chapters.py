@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from qkv.pretrained import pretrained
-from qkv.translator.head_changes import without_positions
+from qkv.translator.ablation import without_positions
 from tests.browser.conftest import Watch
 
 CHAPTERS = ["01_start", "12_decoding", "13_results"]

@@ -8,7 +8,7 @@ import pytest
 from qkv.explore.framework.frames import Frames
 from qkv.explore.results import PARTS, SENTENCES, SHOWN, added_lengths, heads, states
 from qkv.pretrained import EXAMPLES, pretrained
-from qkv.translator.head_changes import attentions
+from qkv.translator.ablation import attentions
 
 WIDE = "it was wide"
 

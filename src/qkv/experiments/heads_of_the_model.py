@@ -8,9 +8,9 @@ from typing import Any
 from qkv.corpus import sentences, split_by_combination
 from qkv.experiments.stored import run_and_store
 from qkv.pretrained import antecedent_attention, exact_match, pretrained
-from qkv.translator.head_changes import attentions, switched_off
+from qkv.translator.ablation import attentions, zero_ablation
 
-__all__ = ["attentions", "check", "measure", "switched_off"]
+__all__ = ["attentions", "check", "measure", "zero_ablation"]
 
 
 def measure(small: bool = False) -> dict[str, Any]:
@@ -29,10 +29,10 @@ def measure(small: bool = False) -> dict[str, Any]:
     without = []
     for name, attention in attentions(translator.model).items():
         for head in (0, 1):
-            with switched_off(attention, head):
+            with zero_ablation(attention, head):
                 without.append({"attention": name, "head": head, "right": right()})
     last = attentions(translator.model)["encoder 1, self"]
-    with switched_off(last, 0), switched_off(last, 1):
+    with zero_ablation(last, 0), zero_ablation(last, 1):
         without_both = right()
     return {
         "pairs": [len(pronouns), len(others)],

@@ -22,13 +22,13 @@ from qkv.pretrained import (
     pretrained,
 )
 from qkv.translator import Translator
-from qkv.translator.head_changes import (
+from qkv.translator.ablation import (
+    attention_patching,
     attentions,
-    equal_weights,
     head_means,
-    replaced_by_mean,
-    switched_off,
-    turned,
+    mean_ablation,
+    uniform_attention,
+    zero_ablation,
 )
 
 __all__ = ["check", "measure", "places"]
@@ -68,9 +68,9 @@ def removed(translator: Translator, groups: Sequence[Sequence[Pair]]) -> list[di
     for name, attention in attentions(translator.model).items():
         for head, mean in enumerate(means[name]):
             ways = {
-                "off": switched_off(attention, head),
-                "mean": replaced_by_mean(attention, head, mean),
-                "equal": equal_weights(attention, head),
+                "off": zero_ablation(attention, head),
+                "mean": mean_ablation(attention, head, mean),
+                "equal": uniform_attention(attention, head),
             }
             found = {way: _right(translator, groups, change) for way, change in ways.items()}
             rows.append({"attention": name, "head": head, **found})
@@ -92,7 +92,7 @@ def off_together(translator: Translator, groups: Sequence[Sequence[Pair]]) -> li
     found = attentions(translator.model)
     for n in range(len(translator.model.encoder.layers)):
         attention = found[f"encoder {n}, self"]
-        with switched_off(attention, 0), switched_off(attention, 1):
+        with zero_ablation(attention, 0), zero_ablation(attention, 1):
             right = [round(exact_match(translator, group)[0], 3) for group in groups]
         rows.append({"layer": n, "off": right})
     return rows
@@ -118,7 +118,7 @@ def turned_to(
         with ExitStack() as stack:
             for n, layer in enumerate(translator.model.encoder.layers):
                 own = [head for of, head in heads if of == n]
-                stack.enter_context(turned(layer, own, it, key))
+                stack.enter_context(attention_patching(layer, own, it, key))
             written = translator.translate(" ".join(pair.source))
         as_if = render(replace(pair.features, reason_of=_roles(pair)[1]))
         answers = (written == " ".join(pair.target), written == " ".join(as_if.target))

@@ -10,7 +10,7 @@ import numpy as np
 import qkv.numpy as qn
 from qkv.explore.framework.panels import Heatmap, Panels
 from qkv.pretrained import EXAMPLES, pretrained
-from qkv.translator.head_changes import attentions, switched_off
+from qkv.translator.ablation import attentions, zero_ablation
 
 Array = np.ndarray[Any, Any]
 
@@ -73,7 +73,7 @@ def without(text: str, name: str) -> list[str]:
     attention = attentions(pretrained().model)[name]
     written = []
     for head in range(attention.sizes[1]):
-        with switched_off(attention, head):
+        with zero_ablation(attention, head):
             written.append(pretrained().translate(text))
     return written
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import qkv.numpy as qn
 from qkv.bridge import copy_parameters, load_state_dict
 from qkv.config import TransformerConfig
-from qkv.translator.head_changes import switched_off
+from qkv.translator.ablation import zero_ablation
 
 __all__ = [
     "LETTERS",
@@ -128,7 +128,7 @@ def without_head(
         part = slice(head * attention.sizes[-1], (head + 1) * attention.sizes[-1])
         constant = _mean_context(model, attention, mean_over)[part] @ weight[part]  # (d_model,)
     kept = bias.copy()
-    with switched_off(attention, head):
+    with zero_ablation(attention, head):
         bias += constant
         try:
             yield

@@ -1,4 +1,4 @@
-"""Change a Transformer of the NumPy room while it runs: heads off, blurred, turned; no positions.
+"""Ablation and patching of attention heads while a Transformer of the NumPy room runs.
 
 Each change is a context manager; when it closes, the model is as before. Source: heads switched
 off, Michel et al. 2019; weights changed while the values stay, Jain and Wallace 2019, Wiegreffe and
@@ -19,14 +19,14 @@ from qkv.corpus import Pair
 from qkv.translator.translator import Translator
 
 __all__ = [
+    "attention_knockout",
+    "attention_patching",
     "attentions",
-    "blocked",
-    "equal_weights",
     "head_means",
-    "replaced_by_mean",
-    "switched_off",
-    "turned",
+    "mean_ablation",
+    "uniform_attention",
     "without_positions",
+    "zero_ablation",
 ]
 
 
@@ -42,7 +42,7 @@ def attentions(model: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def switched_off(attention: Any, head: int) -> Iterator[None]:
+def zero_ablation(attention: Any, head: int) -> Iterator[None]:
     """While it is open, a head writes nothing: its rows of W_O are 0."""
     d_v = attention.sizes[-1]
     rows = attention.w_o.params["weight"][head * d_v : (head + 1) * d_v]  # (d_v, d_model)
@@ -55,7 +55,7 @@ def switched_off(attention: Any, head: int) -> Iterator[None]:
 
 
 @contextmanager
-def equal_weights(attention: Any, head: int) -> Iterator[None]:
+def uniform_attention(attention: Any, head: int) -> Iterator[None]:
     """While it is open, a head has equal weights on all allowed keys: its queries are 0."""
     d_k = attention.sizes[-2]
     own = slice(head * d_k, (head + 1) * d_k)
@@ -71,20 +71,22 @@ def equal_weights(attention: Any, head: int) -> Iterator[None]:
 
 
 @contextmanager
-def replaced_by_mean(attention: Any, head: int, mean: Any) -> Iterator[None]:
+def mean_ablation(attention: Any, head: int, mean: Any) -> Iterator[None]:
     """While it is open, a head gives the same (d_v,) vector for every word."""
     d_v = attention.sizes[-1]
     bias = attention.w_o.params["bias"]
     kept = bias.copy()
     bias += mean @ attention.w_o.params["weight"][head * d_v : (head + 1) * d_v]
     try:
-        with switched_off(attention, head):
+        with zero_ablation(attention, head):
             yield
     finally:
         bias[:] = kept
 
 
-def turned(layer: Any, heads: Sequence[int], query: int, key: int) -> AbstractContextManager[None]:
+def attention_patching(
+    layer: Any, heads: Sequence[int], query: int, key: int
+) -> AbstractContextManager[None]:
     """While it is open, heads of an encoder layer put all weight of the row `query` on `key`."""
 
     def all_on_key(row: Any) -> Any:
@@ -93,7 +95,9 @@ def turned(layer: Any, heads: Sequence[int], query: int, key: int) -> AbstractCo
     return _changed_row(layer, heads, query, all_on_key)
 
 
-def blocked(layer: Any, heads: Sequence[int], query: int, key: int) -> AbstractContextManager[None]:
+def attention_knockout(
+    layer: Any, heads: Sequence[int], query: int, key: int
+) -> AbstractContextManager[None]:
     """While it is open, `key` is blocked for the row `query`; its other weights sum to 1 again."""
 
     def without_key(row: Any) -> Any:

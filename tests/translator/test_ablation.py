@@ -5,14 +5,14 @@ import pytest
 
 import qkv.numpy as qn
 from qkv.config import TransformerConfig
-from qkv.translator.head_changes import (
+from qkv.translator.ablation import (
+    attention_knockout,
+    attention_patching,
     attentions,
-    blocked,
-    equal_weights,
-    replaced_by_mean,
-    switched_off,
-    turned,
+    mean_ablation,
+    uniform_attention,
     without_positions,
+    zero_ablation,
 )
 
 T = 5
@@ -58,14 +58,14 @@ def parts(attention, x):
 
 def test_a_head_that_is_off_adds_nothing(attention, x):
     before, (added, _, _) = attention(x)[0], parts(attention, x)
-    with switched_off(attention, 1):
+    with zero_ablation(attention, 1):
         np.testing.assert_allclose(attention(x)[0][0], before[0] - added[1])
     np.testing.assert_array_equal(attention(x)[0], before)
 
 
 def test_equal_weights_are_equal_in_one_head_alone(attention, x):
     before, kept = attention(x, need_weights=True)
-    with equal_weights(attention, 1):
+    with uniform_attention(attention, 1):
         _, weights = attention(x, need_weights=True)
         np.testing.assert_allclose(weights[0, 1], np.full((T, T), 1 / T))
         np.testing.assert_array_equal(weights[0, [0, 2]], kept[0, [0, 2]])
@@ -77,7 +77,7 @@ def test_equal_weights_are_equal_in_one_head_alone(attention, x):
 def test_a_mean_takes_the_place_of_what_a_head_gives(attention, x):
     before, (added, _, rows) = attention(x)[0], parts(attention, x)
     mean = np.array([0.5, -2.0])
-    with replaced_by_mean(attention, 2, mean):
+    with mean_ablation(attention, 2, mean):
         np.testing.assert_allclose(attention(x)[0][0], before[0] - added[2] + mean @ rows[2])
     np.testing.assert_array_equal(attention(x)[0], before)
 
@@ -85,7 +85,7 @@ def test_a_mean_takes_the_place_of_what_a_head_gives(attention, x):
 def test_a_turned_row_takes_one_value_and_leaves_the_others(model, attention, x):
     before, (added, values, rows) = attention(x)[0], parts(attention, x)
     layer = model.encoder.layers[1]
-    with turned(layer, [0, 2], query=3, key=1):
+    with attention_patching(layer, [0, 2], query=3, key=1):
         out, weights = layer.self_attention(x, need_weights=True)
         assert layer.self_attention(x)[1] is None
     expected = before[0].copy()
@@ -100,7 +100,7 @@ def test_a_blocked_key_gets_no_weight_and_the_others_share_it(model, attention, 
     before, (added, values, rows) = attention(x)[0], parts(attention, x)
     old = attention(x, need_weights=True)[1]
     layer = model.encoder.layers[1]
-    with blocked(layer, [0, 2], query=3, key=1):
+    with attention_knockout(layer, [0, 2], query=3, key=1):
         out, weights = layer.self_attention(x, need_weights=True)
     expected = before[0].copy()
     for head in (0, 2):
@@ -114,7 +114,7 @@ def test_a_blocked_key_gets_no_weight_and_the_others_share_it(model, attention, 
     assert layer.self_attention is attention
 
 
-@pytest.mark.parametrize("change", [turned, blocked])
+@pytest.mark.parametrize("change", [attention_patching, attention_knockout])
 def test_changed_weights_are_undone_when_something_fails(model, attention, change):
     layer = model.encoder.layers[1]
     with pytest.raises(KeyError), change(layer, [0], query=3, key=1):
@@ -122,7 +122,7 @@ def test_changed_weights_are_undone_when_something_fails(model, attention, chang
     assert layer.self_attention is attention
 
 
-@pytest.mark.parametrize("change", [switched_off, equal_weights])
+@pytest.mark.parametrize("change", [zero_ablation, uniform_attention])
 def test_a_change_is_undone_when_something_fails(attention, x, change):
     before = attention(x)[0]
     with pytest.raises(KeyError), change(attention, 0):
