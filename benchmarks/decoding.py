@@ -71,7 +71,7 @@ def random_model(config: TransformerConfig) -> qt.Transformer:
 def search(room: Room, beams: int, source: Any, prefixes: Any) -> Any:
     """The best TOKENS tokens after each prefix, as the room's own arrays."""
     options = {"eos_id": None, "max_new_tokens": TOKENS}
-    with room.model.evaluating() as model:
+    with room.model.inference_mode() as model:
         state = model.start_decoding(source)
         if beams == 1:
             return room.functions.greedy(state, prefixes, **options)[0]

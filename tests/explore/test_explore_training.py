@@ -24,7 +24,7 @@ def test_a_frame_shows_what_the_checkpoint_writes_and_where_it_looks(sentence, s
     assert list(weights.rows) == [*SENTENCES[sentence].split(), "<eos>"]
     target = translator.target.encode(SENTENCES[sentence], eos=True)
     source = translator.source.encode(sentence, eos=True)
-    with translator.model.evaluating() as model:
+    with translator.model.inference_mode() as model:
         logits = model(source[None], np.array([[SOS, *target[:-1]]]))
     expected = float(cross_entropy(logits[0], target))
     assert shown["loss"] == f"{expected:.2f}"

@@ -74,7 +74,7 @@ def test_greedy_tokens_and_logits_are_those_of_both_rooms_on_held_back_sentences
     for name in ("numpy", "torch"):
         room = find_room(pretrained(name).model)
         inputs = [room.from_numpy(ids) for ids in (source, prefixes)]
-        with room.model.evaluating() as twin:
+        with room.model.inference_mode() as twin:
             tokens, _ = room.functions.greedy(twin.start_decoding(inputs[0]), inputs[1], **options)
             np.testing.assert_array_equal(found, room.to_numpy(tokens))
             close(logits, room.to_numpy(twin(inputs[0], tokens)), "float32")

@@ -89,7 +89,7 @@ def test_logits_with_the_cache_are_those_of_both_rooms_without_one(case):
     source, target = texts(ours.config, B=ROWS)
     found = stepwise(exported(case).start_decoding(source), target)
     for model, inputs in ((ours, (source, target)), (theirs, tensors((source, target)))):
-        with model.evaluating():
+        with model.inference_mode():
             close(found, detached(model(*inputs)), "float32")
 
 
@@ -254,7 +254,7 @@ def test_beam_search_goes_through_the_files_too():
     source, _ = texts(ours.config, B=ROWS)
     options = {"eos_id": 2, "max_new_tokens": 6, "beam_size": 3, "pad_id": 0}
     prefixes = np.ones((ROWS, 1), np.int64)
-    with ours.evaluating():
+    with ours.inference_mode():
         expected, scores = qn.beam_search(ours.start_decoding(source), prefixes, **options)
     state = exported("as models are today").start_decoding(source)
     found, found_scores = qn.beam_search(state, prefixes, **options)

@@ -68,7 +68,7 @@ def test_the_logits_and_the_last_hidden_states_are_theirs(theirs, folder, room, 
         found = run(theirs)
     ours = load_bert(folder, ROOM_NAMES[room])
     ids, token_types = to(IDS), to(TOKEN_TYPES)
-    with ours.evaluating():
+    with ours.inference_mode():
         close(ours(ids, token_types=token_types), found.logits)
         close(ours.hidden_states(ids, token_types=token_types), found.hidden_states[-1])
 
@@ -80,7 +80,7 @@ def test_a_float32_file_gives_a_float32_model(tmp_path, room, to):
     ours = load_bert(tmp_path, ROOM_NAMES[room])
     with torch.no_grad():
         expected = run(theirs).logits
-    with ours.evaluating():
+    with ours.inference_mode():
         logits = ours(to(IDS), token_types=to(TOKEN_TYPES))
     assert str(logits.dtype).removeprefix("torch.") == "float32"
     close(logits, expected, "float32")
@@ -95,7 +95,7 @@ def test_a_file_without_a_head_gives_hidden_states(tmp_path, room, to):
     assert not ours.mlm_head
     with torch.no_grad():
         expected = run(theirs).last_hidden_state
-    with ours.evaluating():
+    with ours.inference_mode():
         close(ours.hidden_states(to(IDS), token_types=to(TOKEN_TYPES)), expected)
     with pytest.raises(ValueError, match="the model must have a head"):
         ours(to(IDS))
@@ -114,7 +114,7 @@ def test_without_a_token_for_padding_none_is_hidden(theirs, folder, tmp_path, ro
     for entry, expected in (({}, hidden), ({"pad_token_id": None}, seen)):
         (tmp_path / "config.json").write_text(json.dumps(config | entry), "utf-8")
         ours = load_bert(tmp_path, ROOM_NAMES[room])
-        with ours.evaluating():
+        with ours.inference_mode():
             close(ours(to(IDS), token_types=to(TOKEN_TYPES)), expected)
 
 

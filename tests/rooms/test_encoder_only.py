@@ -67,7 +67,7 @@ def test_the_gradients_are_those_of_differences(name):
     dlogits = np.random.default_rng(3).standard_normal((*IDS.shape, 17))
 
     def loss():
-        with ours.evaluating():
+        with ours.inference_mode():
             return (ours(IDS, token_types=TOKEN_TYPES) * dlogits).sum()
 
     ours(IDS, token_types=TOKEN_TYPES)

@@ -54,7 +54,7 @@ def test_the_logits_and_the_last_hidden_states_are_theirs(theirs, folder, room, 
     with torch.no_grad():
         found = theirs(torch.tensor(IDS), output_hidden_states=True)
     ours = load_gpt2(folder, ROOM_NAMES[room])
-    with ours.evaluating():
+    with ours.inference_mode():
         close(ours(to(IDS)), found.logits)
         close(ours.hidden_states(to(IDS)), found.hidden_states[-1])
     assert sum(p.numel() for p in theirs.parameters()) == parameter_count(
@@ -69,7 +69,7 @@ def test_a_float32_file_gives_a_float32_model(theirs, tmp_path, room, to):
     ours = load_gpt2(tmp_path, ROOM_NAMES[room])
     with torch.no_grad():
         expected = single(torch.tensor(IDS)).logits
-    with ours.evaluating():
+    with ours.inference_mode():
         logits = ours(to(IDS))
     assert str(logits.dtype).removeprefix("torch.") == "float32"
     close(logits, expected, "float32")

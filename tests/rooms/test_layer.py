@@ -50,7 +50,8 @@ def test_a_validation_between_call_and_backward_is_not_silent(model, user):
     before = model.state_dict()
     words = (
         r"Transformer\.named_gradients: every call must have had its backward, got \d+ of "
-        r"source_embedding without, .*: put calls for validation into `with layer\.evaluating\(\):`"
+        r"source_embedding without, .*: put calls for validation into "
+        r"`with layer\.inference_mode\(\):`"
     )
     with pytest.raises(ValueError, match=words):
         USERS[user](model)
@@ -66,7 +67,7 @@ def test_a_validation_inside_evaluating_leaves_the_gradients_as_they_are(model, 
     expected = one_update(model, ids)
     model.zero_grad()
     logits = model(*ids)
-    with model.evaluating() as same:
+    with model.inference_mode() as same:
         assert same is model
         for _ in range(calls):
             model(*other)
@@ -114,7 +115,7 @@ def test_a_part_is_asked_about_its_own_calls_alone(model):
         dict(model.encoder.named_gradients())
 
 
-# -------------------------------------------------------------------------------------- evaluating
+# ---------------------------------------------------------------------------------- inference_mode
 
 
 def test_what_is_evaluated_takes_no_memory(model):
@@ -128,7 +129,7 @@ def test_what_is_evaluated_takes_no_memory(model):
         tracemalloc.stop()
         return size
 
-    with model.evaluating():
+    with model.inference_mode():
         assert held(10) < 20_000
     kept = held(10)
     model.zero_grad()
@@ -142,7 +143,9 @@ def test_calls_that_pile_up_are_warned_of(rng):
         for _ in range(60):
             layer(x)
 
-    with pytest.warns(UserWarning, match=r"Linear: 32 calls are kept .* layer\.evaluating") as said:
+    with pytest.warns(
+        UserWarning, match=r"Linear: 32 calls are kept .* layer\.inference_mode"
+    ) as said:
         validate()
     assert len(said) == 1
     assert said[0].filename == __file__
@@ -158,7 +161,7 @@ def test_evaluating_drops_nothing_out_and_gives_each_mode_back(room, to):
         return [(name, part.training) for name, part in model.named_modules()]
 
     def evaluate():
-        with model.evaluating():
+        with model.inference_mode():
             assert not any(mode for _, mode in modes())
             one, other = model(*ids), model(*ids)
             assert np.array_equal(one, other)
@@ -175,6 +178,6 @@ def test_evaluating_drops_nothing_out_and_gives_each_mode_back(room, to):
 def test_evaluating_keeps_no_graph_in_torch():
     config = config_of("as in the paper")
     model, ids = qt.Transformer(config), tensors(texts(config))
-    with model.evaluating():
+    with model.inference_mode():
         assert not model(*ids).requires_grad
     assert model(*ids).requires_grad

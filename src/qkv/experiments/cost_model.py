@@ -71,7 +71,7 @@ def _parts(model: qn.DecoderOnly, n: int) -> dict[str, float]:
     """Seconds of each part of one pass over n random tokens."""
     ids = np.random.default_rng(0).integers(0, model.config.vocab_size, (1, n))
     seconds = dict.fromkeys(PLACES, 0.0)
-    with _timed(seconds), model.evaluating():
+    with _timed(seconds), model.inference_mode():
         start = time.process_time()
         model(ids)
         whole = time.process_time() - start

@@ -42,7 +42,7 @@ def likeliest(translator: Translator, text: str) -> tuple[str, float, int]:
         The translation, its log-probability, and how many prefixes were continued.
     """
     model: Any = translator.model
-    with model.evaluating():
+    with model.inference_mode():
         memory = model.encode(translator.source.encode(text, eos=True)[None])  # (1, S, d_model)
         queue: list[tuple[float, tuple[int, ...]]] = [(0.0, (SOS,))]
         continued = 0

@@ -74,7 +74,7 @@ def tokens_per_second(room: Room, B: int, T: int, cached: bool, budget: float) -
     seconds: list[float] = []
     while len(seconds) < 2 or (len(seconds) < 7 and sum(seconds) < budget):
         start = time.process_time()
-        with room.model.evaluating() as model:
+        with room.model.inference_mode() as model:
             step = model.start_decoding(source) if cached else _without_cache(room, source)
             tokens, _ = room.functions.greedy(step, prefixes, eos_id=None, max_new_tokens=T)
         seconds.append(time.process_time() - start)

@@ -26,7 +26,7 @@ def units_at(word: str, pair: Pair, step: int | None = None) -> list[Array]:
     model: Any = translator.model
     ids = np.array([translator.source.encode(" ".join(pair.source), eos=True)])
     found = []
-    with model.evaluating():
+    with model.inference_mode():
         x, _ = model.source_inputs(model.source_embedding(ids))  # (1, S, d_model)
         for layer in model.encoder.layers:
             attend = layer.self_attention

@@ -106,7 +106,7 @@ def beam(*, sentence: str, width: int, penalty: float) -> Panels:
     """
     translator = pretrained(step=STEP)
     model: Any = translator.model
-    with model.evaluating():
+    with model.inference_mode():
         step = RecordingStep(model, translator.source.encode(sentence, eos=True))
         tokens, scores = qn.beam_search(
             step,
@@ -161,7 +161,7 @@ def ambiguous_logits() -> Floats:
     model: Any = translator.model
     source = translator.source.encode(AMBIGUOUS, eos=True)[None]  # (1, S)
     written = np.array([[SOS, *translator.target.encode(BEFORE)]])  # (1, 2)
-    with model.evaluating():
+    with model.inference_mode():
         logits: Floats = model(source, written)[0, -1]  # (V,)
     return logits
 

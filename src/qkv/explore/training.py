@@ -37,7 +37,7 @@ def attention_forming(*, sentence: str, step: int) -> Panels:
     maps = translator.attention(sentence, SENTENCES[sentence])
     source = translator.source.encode(sentence, eos=True)[None]  # (1, S)
     target = translator.target.encode(SENTENCES[sentence], eos=True)  # (T,)
-    with translator.model.evaluating() as model:
+    with translator.model.inference_mode() as model:
         logits = model(source, np.array([[SOS, *target[:-1]]]))[0]  # (T, V)
     right = softmax(logits)[np.arange(len(target)), target]  # (T,)
     return {

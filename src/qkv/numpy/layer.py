@@ -5,7 +5,7 @@ to the gradients. So a layer may be called several times before its backwards, w
 the opposite order, and a table that stands in two places collects the gradients of both.
 
 A layer is in training mode at first, where it keeps every call. A call that needs no backward, such
-as one for validation, belongs into `with layer.evaluating():`. Elsewhere it would be the latest
+as one for validation, belongs into `with layer.inference_mode():`. Elsewhere it would be the latest
 call, which the next backward takes; one call is then left without a backward. So gradients are
 refused, to an optimizer and to whoever asks for them all, while a call is left.
 """
@@ -81,7 +81,7 @@ class Layer:
                     f"{type(self).__name__}.named_gradients: every call must have had its "
                     f"backward, got {n_saved} of {layer_name} without, so a backward may have gone "
                     "through the wrong call: put calls for validation into "
-                    "`with layer.evaluating():`, and begin again with zero_grad()"
+                    "`with layer.inference_mode():`, and begin again with zero_grad()"
                 )
         for name, layer in self.named_modules():
             for short in layer.params:
@@ -133,10 +133,10 @@ class Layer:
         return self.train(False)
 
     @contextmanager
-    def evaluating(self) -> Iterator[Self]:
+    def inference_mode(self) -> Iterator[Self]:
         """Eval mode inside a `with`: no dropout, nothing saved; afterwards the modes of before.
 
-        with model.evaluating():
+        with model.inference_mode():
             loss = cross_entropy(model(source, target_inputs), targets)
         """
         modes = [(layer, layer.training) for _, layer in self.named_modules()]
@@ -154,7 +154,7 @@ class Layer:
         if len(self._saved) == MAX_SAVED:
             warnings.warn(
                 f"{type(self).__name__}: {MAX_SAVED} calls are kept in memory for their backwards: "
-                "where none will come, call the layer inside `with layer.evaluating():`",
+                "where none will come, call the layer inside `with layer.inference_mode():`",
                 stacklevel=3,
             )
 

@@ -63,7 +63,7 @@ def logit_difference(
     state, whole = (exported.start_decoding(source) for _ in range(2))
     tokens = np.split(target, target.shape[1], axis=1)  # T of (B, 1)
     stepwise = np.concatenate([state.extend(ids) for ids in tokens], 1)  # (B, T, V)
-    with room.model.evaluating() as model:
+    with room.model.inference_mode() as model:
         expected_state = model.start_decoding(room.from_numpy(source))
         expected = np.concatenate(
             [room.to_numpy(expected_state.extend(room.from_numpy(ids))) for ids in tokens], 1

@@ -34,10 +34,10 @@ class Layer(nn.Module):
         return super().load_state_dict(state_dict, strict, assign)
 
     @contextmanager
-    def evaluating(self) -> Iterator[Self]:
+    def inference_mode(self) -> Iterator[Self]:
         """Eval mode inside a `with`: no dropout, no autograd graph; afterwards the modes of before.
 
-        with model.evaluating():
+        with model.inference_mode():
             loss = cross_entropy(model(source, target_inputs), targets)
         """
         modes = [(module, module.training) for module in self.modules()]

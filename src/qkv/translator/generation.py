@@ -93,7 +93,7 @@ def _search(room: Room, sources: Sequence[Ids], method: str, **options: Any) -> 
         source[row, : len(ids)] = ids
     prefixes = np.full((len(sources), 1), SOS, np.int64)  # (B, 1)
     search = getattr(room.functions, METHODS[method][0])
-    with room.model.evaluating() as model:
+    with room.model.inference_mode() as model:
         state = model.start_decoding(room.from_numpy(source))
         tokens, _ = search(state, room.from_numpy(prefixes), eos_id=EOS, pad_id=PAD, **options)
     best = tokens[:, 0] if method == "beam" else tokens

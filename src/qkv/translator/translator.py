@@ -219,7 +219,7 @@ class Translator:
         decoder_input = [SOS, *target[:-1]]
         inputs = map(self._room.from_numpy, (source[None], np.array([decoder_input])))
         weights: dict[str, Any] = {}
-        with self._room.model.evaluating() as model:
+        with self._room.model.inference_mode() as model:
             model(*inputs, attention_maps=weights)
         source_labels, target_labels = self.source.labels(source), self.target.labels(target)
         return AttentionMaps(
