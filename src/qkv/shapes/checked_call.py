@@ -24,7 +24,7 @@ class CheckedCall(threading.local):
         self.is_traced = is_traced
         self.checked_call = False
 
-    def checked_by(self, check: Callable[..., None]) -> Callable[[Call], Call]:
+    def checked_by(self, check: Callable[..., None], *name: str) -> Callable[[Call], Call]:
         """Decorator of a method that calls layers: its check holds for all of them.
 
         In torch it is part of `forward` and not of `__call__`, so that it sees what hooks have made
@@ -32,6 +32,7 @@ class CheckedCall(threading.local):
 
         Args:
             check: takes what the method takes, and refuses what does not fit.
+            name: what the check calls this method, and takes before that, if it is that of others.
         """
 
         is_traced = self.is_traced
@@ -40,11 +41,11 @@ class CheckedCall(threading.local):
             @wraps(call)
             def checked_call(layer: Any, *args: Any, **kwargs: Any) -> Any:
                 if is_traced is not None and is_traced():
-                    check(layer, *args, **kwargs)
+                    check(layer, *name, *args, **kwargs)
                     return call(layer, *args, **kwargs)
                 if self.checked_call:
                     return call(layer, *args, **kwargs)
-                check(layer, *args, **kwargs)
+                check(layer, *name, *args, **kwargs)
                 try:
                     self.checked_call = True
                     return call(layer, *args, **kwargs)

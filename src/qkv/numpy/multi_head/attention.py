@@ -87,6 +87,7 @@ class MultiHeadAttention(Layer):
         bias: Floats | None = None,
         causal: bool = False,
         cache: KeyValueCache | None = None,
+        need_weights: bool = False,
         **options: Any,
     ) -> None:
         """Refuse what this attention cannot use, in the name of a call of it or around it."""
@@ -107,18 +108,7 @@ class MultiHeadAttention(Layer):
             **options,
         )
 
-    def _check(
-        self,
-        x: Floats,
-        memory: Floats | None = None,
-        value: Floats | None = None,
-        *,
-        need_weights: bool = False,
-        **options: Any,
-    ) -> None:
-        self._check_inputs("MultiHeadAttention", x, memory, value, **options)
-
-    @checked_by(_check)
+    @checked_by(_check_inputs, "MultiHeadAttention")
     def __call__(
         self,
         x: Floats,

@@ -40,6 +40,7 @@ class Decoder(Layer):
         memory: Floats | None = None,
         *,
         caches: Sequence[DecoderLayerCache] | None = None,
+        attention_maps: AttentionMaps | None = None,
         **options: Any,
     ) -> None:
         """Refuse what the layers cannot use, in the name of a call of this or around it."""
@@ -50,17 +51,7 @@ class Decoder(Layer):
         for layer, cache in zip(self.layers, caches, strict=True):
             layer._check_inputs(call, x, memory, cache=cache, **options)
 
-    def _check(
-        self,
-        x: Floats,
-        memory: Floats | None = None,
-        *,
-        attention_maps: AttentionMaps | None = None,
-        **options: Any,
-    ) -> None:
-        self._check_inputs("Decoder", x, memory, **options)
-
-    @checked_by(_check)
+    @checked_by(_check_inputs, "Decoder")
     def __call__(
         self,
         x: Floats,

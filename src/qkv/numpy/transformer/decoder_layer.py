@@ -102,6 +102,7 @@ class DecoderLayer(Layer):
         *,
         memory_mask: Bools | None = None,
         cache: DecoderLayerCache | None = None,
+        attention_maps: AttentionMaps | None = None,
         **options: Any,
     ) -> None:
         """Refuse what this layer cannot use, in the name of a call of it or around it."""
@@ -115,17 +116,7 @@ class DecoderLayer(Layer):
                 call, x, memory, mask=memory_mask, cache=other, mask_name="memory_mask"
             )
 
-    def _check(
-        self,
-        x: Floats,
-        memory: Floats | None = None,
-        *,
-        attention_maps: AttentionMaps | None = None,
-        **options: Any,
-    ) -> None:
-        self._check_inputs("DecoderLayer", x, memory, **options)
-
-    @checked_by(_check)
+    @checked_by(_check_inputs, "DecoderLayer")
     def __call__(
         self,
         x: Floats,

@@ -32,17 +32,19 @@ class Encoder(Layer):
         self.layers = list(layers)
         self.norm = norm
 
-    def _check_inputs(self, call: str, x: Floats, **options: Any) -> None:
+    def _check_inputs(
+        self,
+        call: str,
+        x: Floats,
+        *,
+        attention_maps: AttentionMaps | None = None,
+        **options: Any,
+    ) -> None:
         """Refuse what the layers cannot use, in the name of a call of this or around it."""
         for layer in self.layers[:1]:  # what fits one fits all
             layer._check_inputs(call, x, **options)
 
-    def _check(
-        self, x: Floats, *, attention_maps: AttentionMaps | None = None, **options: Any
-    ) -> None:
-        self._check_inputs("Encoder", x, **options)
-
-    @checked_by(_check)
+    @checked_by(_check_inputs, "Encoder")
     def __call__(
         self,
         x: Floats,

@@ -77,17 +77,19 @@ class EncoderLayer(Layer):
         """A layer of a model of this configuration; factory_kwargs are rng and dtype."""
         return cls(**config.layer_options, **factory_kwargs)
 
-    def _check_inputs(self, call: str, x: Floats, **options: Any) -> None:
+    def _check_inputs(
+        self,
+        call: str,
+        x: Floats,
+        *,
+        attention_maps: AttentionMaps | None = None,
+        **options: Any,
+    ) -> None:
         """Refuse what this layer cannot use, in the name of a call of it or around it."""
         if isinstance(self.self_attention, MultiHeadAttention):  # or a function in its place
             self.self_attention._check_inputs(call, x, **options)
 
-    def _check(
-        self, x: Floats, *, attention_maps: AttentionMaps | None = None, **options: Any
-    ) -> None:
-        self._check_inputs("EncoderLayer", x, **options)
-
-    @checked_by(_check)
+    @checked_by(_check_inputs, "EncoderLayer")
     def __call__(
         self,
         x: Floats,

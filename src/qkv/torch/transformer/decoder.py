@@ -41,6 +41,7 @@ class Decoder(Layer):
         memory: Tensor | None = None,
         *,
         caches: Sequence[DecoderLayerCache] | None = None,
+        attention_maps: AttentionMaps | None = None,
         **options: Any,
     ) -> None:
         """Refuse what the layers cannot use, in the name of a call of this or around it."""
@@ -51,17 +52,7 @@ class Decoder(Layer):
         for layer, cache in zip(layers, caches, strict=True):
             layer._check_inputs(call, x, memory, cache=cache, **options)
 
-    def _check(
-        self,
-        x: Tensor,
-        memory: Tensor | None = None,
-        *,
-        attention_maps: AttentionMaps | None = None,
-        **options: Any,
-    ) -> None:
-        self._check_inputs("Decoder", x, memory, **options)
-
-    @checked_by(_check)
+    @checked_by(_check_inputs, "Decoder")
     def forward(
         self,
         x: Tensor,

@@ -33,17 +33,19 @@ class Encoder(Layer):
         self.layers = nn.ModuleList(layers)
         self.norm = norm
 
-    def _check_inputs(self, call: str, x: Tensor, **options: Any) -> None:
+    def _check_inputs(
+        self,
+        call: str,
+        x: Tensor,
+        *,
+        attention_maps: AttentionMaps | None = None,
+        **options: Any,
+    ) -> None:
         """Refuse what the layers cannot use, in the name of a call of this or around it."""
         first: Any = self.layers[0]  # what fits one fits all
         first._check_inputs(call, x, **options)
 
-    def _check(
-        self, x: Tensor, *, attention_maps: AttentionMaps | None = None, **options: Any
-    ) -> None:
-        self._check_inputs("Encoder", x, **options)
-
-    @checked_by(_check)
+    @checked_by(_check_inputs, "Encoder")
     def forward(
         self,
         x: Tensor,
