@@ -34,7 +34,6 @@ class CheckedCall(threading.local):
             check: takes what the method takes, and refuses what does not fit.
             name: what the check calls this method, and takes before that, if it is that of others.
         """
-
         is_traced = self.is_traced
 
         def decorate(call: Call) -> Call:

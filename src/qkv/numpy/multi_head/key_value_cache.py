@@ -122,9 +122,11 @@ class KeyValueCache:
 
     def _of_each_row(self, stored: Floats | None) -> Floats | None:
         """What is stored for each row of the batch; of a memory that rows share, a copy."""
-        if stored is None or self._repeats == 1:
-            return None if stored is None else stored[:, :, : self._length]
-        return np.repeat(stored, self._repeats, 0)
+        if stored is None:
+            return None
+        if self._repeats > 1:
+            return np.repeat(stored, self._repeats, 0)
+        return stored[:, :, : self._length]
 
 
 def _with_capacity(stored: Floats | None, new: Floats, start: int, needed: int) -> Floats:

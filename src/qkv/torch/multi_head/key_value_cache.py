@@ -120,9 +120,11 @@ class KeyValueCache:
 
     def _of_each_row(self, stored: Tensor | None) -> Tensor | None:
         """What is stored for each row of the batch; of a memory that rows share, a copy."""
-        if stored is None or self._repeats == 1:
-            return None if stored is None else stored[:, :, : self._length]
-        return stored.repeat_interleave(self._repeats, 0)
+        if stored is None:
+            return None
+        if self._repeats > 1:
+            return stored.repeat_interleave(self._repeats, 0)
+        return stored[:, :, : self._length]
 
 
 def _with_entry(stored: Tensor | None, new: Tensor, start: int) -> Tensor:
