@@ -27,9 +27,11 @@ export function makeRendermime() {
 }
 
 function withoutMeta(model, type) {
-  const text = [model.data[type]].flat().join("");
-  return Object.create(model, { data: { value: { ...model.data, [type]: text.replace(META, "<wbr") } } });
+  const text = metaRemoved([model.data[type]].flat().join(""));
+  return Object.create(model, { data: { value: { ...model.data, [type]: text } } });
 }
+
+export const metaRemoved = (html) => html.replace(META, "<wbr");
 
 async function typeset(node) {
   if (!/[$\\]/.test(node.textContent)) return;

@@ -216,5 +216,8 @@ def test_an_output_cannot_lead_the_page_away(live: LivePage) -> None:
     expect(shown).to_contain_text("one")
     expect(shown).to_contain_text("two")
     expect(shown.locator("meta")).to_have_count(0)
+    shown = live.run(n, f"import ipywidgets\nipywidgets.HTML({meta!r} + 'three')")
+    expect(shown).to_contain_text("three")
+    expect(shown.locator("meta")).to_have_count(0)
     assert live.prints(n, "print('<meta >')") == "<meta >"
     assert live.page.url == address
