@@ -1,5 +1,7 @@
 """The torch room: the same names and calls as `qkv.numpy`; autograd takes the backward's place."""
 
+import qkv.numpy as _numpy_room
+from qkv.docstrings import inherit_docstrings as _inherit_docstrings
 from qkv.public_names import publish as _publish
 from qkv.torch.add_norm import *
 from qkv.torch.attention import *
@@ -20,3 +22,4 @@ from qkv.torch.training import *
 from qkv.torch.transformer import *
 
 _publish(__name__)
+_inherit_docstrings(__name__, _numpy_room)

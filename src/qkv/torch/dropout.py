@@ -15,15 +15,7 @@ __all__ = ["Dropout", "dropout"]
 def dropout(x: Tensor, keep_mask: Tensor, p: float) -> Tensor:
     """Dropout by a given mask: x · keep_mask / (1 − p), which has the expectation x.
 
-    Args:
-        x: any shape.
-        keep_mask: bool, shaped like x; True with probability 1 − p.
-        p: dropout probability, in [0, 1).
-    Returns:
-        Shaped and typed like x.
-    Raises:
-        ValueError: `keep_mask` or p does not fit.
-    Source: Srivastava et al. 2014, in the form that scales while training.
+    As `qkv.numpy.dropout`.
     """
     check_shapes("dropout", x=(x, "..."), keep_mask=(keep_mask, "bool ..."))
     check_range("dropout", "a number in [0, 1)", p=p)
@@ -38,11 +30,8 @@ def dropout_formula(x: Tensor, keep_mask: Tensor, p: float) -> Tensor:
 class Dropout(Layer):
     """Dropout that draws its own masks; in eval mode, the identity.
 
-    Args:
-        p: dropout probability, in [0, 1).
+    As `qkv.numpy.Dropout`, with:
         rng: draws what is kept; None is torch's own generator.
-    Raises:
-        ValueError: p is outside [0, 1).
     """
 
     def __init__(self, p: float = 0.0, *, rng: torch.Generator | None = None) -> None:

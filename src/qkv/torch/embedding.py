@@ -17,15 +17,7 @@ __all__ = ["Embedding", "embedding"]
 def embedding(ids: Tensor, table: Tensor, scale: float = 1.0) -> Tensor:
     """Embedding lookup: table[ids] · scale.
 
-    Args:
-        ids: (...), ints in [0, vocab_size).
-        table: (vocab_size, d_model).
-        scale: multiplies them, a number above 0; √d_model in the paper.
-    Returns:
-        (..., d_model), typed like the table.
-    Raises:
-        ValueError: ids, table or scale do not fit; an id out of range is named with its place.
-    Source: Vaswani et al. 2017, section 3.4.
+    As `qkv.numpy.embedding`.
     """
     check_shapes("embedding", ids=(ids, "int ..."), table=(table, "vocab_size d_model"))
     check_range("embedding", "a number above 0", scale=scale)
@@ -43,18 +35,9 @@ def check_in_table(call: str, ids: Tensor, table: Tensor, name: str = "ids") -> 
 class Embedding(nn.Embedding, Layer):
     """Token embedding; `project` is the output projection with tied weights.
 
-    Args:
-        vocab_size: number of tokens.
-        d_model: width of the vectors.
-        pad_id: the token that fills short sentences up: its row is zero and gets no gradient, not
-            from looking up and not from `project`. None has no such token.
-        scale: multiplies the vectors; None means √d_model, so that rows of length about 1 give
-            entries of about 1.
+    As `qkv.numpy.Embedding`, with:
         rng: draws the table, N(0, 1/d_model); None is torch's own generator.
         dtype, device: of the table.
-    Raises:
-        ValueError: a size is no positive whole number, pad_id is no token, or scale no number.
-    Source: Vaswani et al. 2017, section 3.4; tying: Press and Wolf 2017.
     """
 
     def __init__(

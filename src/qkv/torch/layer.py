@@ -21,8 +21,7 @@ class Layer(nn.Module):
     ) -> Any:
         """Copy the values of a state into the parameters; nothing changes when it does not fit.
 
-        Raises:
-            ValueError: a parameter is missing, unknown, or of another shape; it is named.
+        As `qkv.numpy.Layer.load_state_dict`.
         """
         call = f"{type(self).__name__}.load_state_dict"
         check_shapes.check_library(call, "state_dict", state_dict.values())
@@ -37,8 +36,7 @@ class Layer(nn.Module):
     def inference_mode(self) -> Iterator[Self]:
         """Eval mode inside a `with`: no dropout, no autograd graph; afterwards the modes of before.
 
-        with model.inference_mode():
-            loss = cross_entropy(model(source, target_inputs), targets)
+        As `qkv.numpy.Layer.inference_mode`.
         """
         modes = [(module, module.training) for module in self.modules()]
         try:

@@ -16,14 +16,10 @@ __all__ = ["Linear", "linear"]
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Linear projection of the last axis: x W + b.
 
-    Args:
-        x: (..., d_in).
+    As `qkv.numpy.linear`, with:
         weight: (d_in, d_out), as the paper writes it; the layer holds the transpose.
-        bias: (d_out,) or None.
-    Returns:
-        (..., d_out).
-    Raises:
-        ValueError: shapes or dtypes do not fit together; under autocast, dtypes may differ.
+
+    Under autocast, dtypes may differ.
     """
     check_shapes("linear", x=(x, "... d_in"), weight=(weight, "d_in d_out"), bias=(bias, "d_out"))
     return F.linear(x, weight.T, bias)  # (..., d_out)
@@ -32,14 +28,9 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 class Linear(nn.Linear, Layer):
     """Linear layer, its weight Glorot-uniform at first, its bias zero.
 
-    Args:
-        d_in, d_out: widths of input and output.
-        bias: add one.
+    As `qkv.numpy.Linear`, with:
         rng: draws the weight; None is torch's own generator.
         dtype, device: of the parameters.
-    Raises:
-        ValueError: a width is no positive whole number.
-    Source: Glorot and Bengio 2010, eq. 16.
     """
 
     def __init__(

@@ -12,13 +12,7 @@ __all__ = ["causal_mask", "combine_masks", "padding_mask", "prefix_mask"]
 def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
     """Padding mask: every query may attend to the keys that are no padding.
 
-    Args:
-        ids: (B, S) token ids.
-        pad_id: the id that fills short sentences up.
-    Returns:
-        (B, 1, 1, S), True where ids is not pad_id.
-    Raises:
-        ValueError: ids are no integers, or are not (B, S), or pad_id is no whole number.
+    As `qkv.numpy.padding_mask`.
     """
     check_shapes("padding_mask", ids=(ids, "int B S"))
     check_pad_id("padding_mask", pad_id)
@@ -36,16 +30,8 @@ def causal_mask(
 ) -> Tensor:
     """Causal mask: a query may attend to its own position and to those before it.
 
-    The T queries are the last of the S positions: query i stands at position S - T + i.
-
-    Args:
-        T: number of queries.
-        S: number of keys; None means T.
+    As `qkv.numpy.causal_mask`, with:
         device: where the mask is made.
-    Returns:
-        (1, 1, T, S), True on and below the diagonal that ends bottom-right.
-    Raises:
-        ValueError: T is larger than S.
     """
     S = T if S is None else S
     check_causal("causal_mask", T, S)
@@ -57,14 +43,7 @@ def causal_mask(
 def prefix_mask(lengths: Tensor, T: int) -> Tensor:
     """Prefix mask: the tokens of a prefix attend to one another, and what follows is causal.
 
-    Args:
-        lengths: (B,) number of tokens in the prefix of each sentence, each in [0, T].
-        T: number of tokens, each of them a query and a key.
-    Returns:
-        (B, 1, T, T), True on and below the diagonal, and in the first `lengths` columns.
-    Raises:
-        ValueError: lengths are no integers, are not (B,), or do not lie in [0, T].
-    Source: Raffel et al. 2020, section 3.2.1.
+    As `qkv.numpy.prefix_mask`.
     """
     check_shapes("prefix_mask", lengths=(lengths, "int B"))
     check_prefix("prefix_mask", lengths, T)
@@ -75,12 +54,7 @@ def prefix_mask(lengths: Tensor, T: int) -> Tensor:
 def combine_masks(*masks: Tensor | None) -> Tensor | None:
     """Combine masks by their logical and, broadcast; None stands for no mask.
 
-    Args:
-        masks: bool, shapes that broadcast against one another; None stands for no mask.
-    Returns:
-        The combined mask, or None if there was none.
-    Raises:
-        ValueError: a mask is not bool, or the shapes do not broadcast.
+    As `qkv.numpy.combine_masks`.
     """
     given = [mask for mask in masks if mask is not None]
     check_masks("combine_masks", *given)

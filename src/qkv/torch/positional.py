@@ -31,19 +31,9 @@ def sinusoidal_encoding(
 ) -> Tensor:
     """Sinusoidal positional encoding: sin and cos of pos / 10000^(2i / d_model) for pair i.
 
-    Args:
-        n: number of positions.
-        d_model: width of a position's vector; an odd one leaves out the last cosine.
-        layout: "interleaved" has sin and cos of a pair side by side, as in the paper; "halves" has
-            all sines before all cosines, as some checkpoints have.
-        start: the first position.
+    As `qkv.numpy.sinusoidal_encoding`, with:
         dtype: of the result, None is torch's default; angles are computed in float64.
         device: where the result is made.
-    Returns:
-        (n, d_model), to be added to (B, n, d_model), each token of each sentence its row.
-    Raises:
-        ValueError: a size is no count, or the layout is unknown.
-    Source: Vaswani et al. 2017, section 3.5.
     """
     check_encoding("sinusoidal_encoding", n, d_model, layout, start)
     return sinusoidal_formula(int(n), int(d_model), layout, int(start), dtype, device)
@@ -85,14 +75,9 @@ def _pair_slices(width: int, layout: str) -> tuple[slice, slice]:
 class LearnedPositions(Layer):
     """Learned positional embeddings, added to the vectors.
 
-    Args:
-        max_len: number of positions there are.
-        d_model: width of the vectors.
+    As `qkv.numpy.LearnedPositions`, with:
         rng: draws the table, N(0, 1/d_model); None is torch's own generator.
         dtype, device: of the table.
-    Raises:
-        ValueError: a size is no positive whole number.
-    Source: Gehring et al. 2017, section 3.1.
     """
 
     def __init__(
@@ -127,19 +112,7 @@ def rotary(
 ) -> Tensor:
     """Rotary position embedding (RoPE): rotate pair i of x by the angle pos / base^(2i / d).
 
-    Then q · k depends on the distance of the two positions alone.
-
-    Args:
-        x: (..., T, d) queries or keys, d even.
-        positions: ints that broadcast to (..., T); None means 0 to T − 1.
-        base: the longest period is nearly 2π · base positions.
-        layout: "interleaved" turns neighbours, (x₀, x₁), as in the paper; "halves" turns
-            (x₀, x_{d/2}), as many checkpoints do.
-    Returns:
-        Shaped and typed like x.
-    Raises:
-        ValueError: x, positions, base or layout do not fit.
-    Source: Su et al. 2021, eq. 34.
+    As `qkv.numpy.rotary`.
     """
     check_shapes("rotary", x=(x, "*batch T d"), positions=(positions, "int -> *batch T"))
     check_rotary("rotary", x.shape, base, layout)
@@ -174,13 +147,7 @@ def alibi_slopes(
 ) -> Tensor:
     """ALiBi slopes, by which each head's scores fall with distance: 2^(−8/H), 2^(−16/H), … 2^(−8).
 
-    Where H is no power of two, the heads beyond the last one take every other slope of twice that.
-
-    Returns:
-        (H,).
-    Raises:
-        ValueError: n_heads is no positive whole number.
-    Source: Press, Smith and Lewis 2022, section 3, and the code published with it.
+    As `qkv.numpy.alibi_slopes`.
     """
     check_count("alibi_slopes", n_heads=n_heads)
     return _alibi_slopes(int(n_heads), dtype, device)
@@ -206,19 +173,8 @@ def alibi_bias(
 ) -> Tensor:
     """ALiBi bias, added to the scores before softmax: −slope · |query − key|.
 
-    The T queries are the last of the S positions, as in `causal_mask`.
-
-    Args:
-        n_heads: number of heads, each with its slope.
-        T: number of queries.
-        S: number of keys; None means T.
+    As `qkv.numpy.alibi_bias`, with:
         dtype, device: of the result.
-    Returns:
-        (1, H, T, S).
-    Raises:
-        ValueError: n_heads is no positive whole number, or T is larger than S.
-    Source: Press, Smith and Lewis 2022, section 3; keys after the query, which a causal mask hides
-        there, count like those before it.
     """
     S = T if S is None else S
     check_count("alibi_bias", n_heads=n_heads)

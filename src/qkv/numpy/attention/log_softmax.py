@@ -21,7 +21,7 @@ def log_softmax(x: Floats, axis: int = -1) -> Floats:
     Returns:
         Log-probabilities in the shape and dtype of x; half precision is computed in float32.
     Raises:
-        ValueError: x is no float array, or has no such axis.
+        ValueError: x is of no float dtype, or has no such axis.
     """
     check_shapes("log_softmax", x=(x, "..."))
     check_axis("log_softmax", x.shape, axis)

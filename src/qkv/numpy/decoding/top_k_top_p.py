@@ -18,7 +18,7 @@ def keep_top_k(scores: Floats, top_k: int) -> Floats:
         scores: (..., V) log-probabilities or logits.
         top_k: how many, at least 1; V or more keeps all.
     Raises:
-        ValueError: scores are no float array, or top_k is no count.
+        ValueError: scores are of no float dtype, or top_k is no count.
     Source: Fan, Lewis and Dauphin 2018, section 5.4.
     """
     check_shapes("keep_top_k", scores=(scores, "... V+"))
@@ -39,7 +39,7 @@ def keep_top_p(scores: Floats, top_p: float) -> Floats:
         scores: (..., V) log-probabilities or logits; their softmax is the mass.
         top_p: p in (0, 1].
     Raises:
-        ValueError: scores are no float array, or top_p is outside (0, 1].
+        ValueError: scores are of no float dtype, or top_p is outside (0, 1].
     Source: Holtzman et al. 2020, section 3.1.
     """
     check_shapes("keep_top_p", scores=(scores, "... V+"))

@@ -24,7 +24,7 @@ def relu(x: Floats) -> Floats:
     Returns:
         Shaped and typed like x.
     Raises:
-        ValueError: x is no float array.
+        ValueError: x is of no float dtype.
     Source: Vaswani et al. 2017, eq. 2.
     """
     check_shapes("relu", x=(x, "..."))
@@ -56,7 +56,7 @@ def silu(x: Floats) -> Floats:
     Returns:
         Shaped and typed like x.
     Raises:
-        ValueError: x is no float array.
+        ValueError: x is of no float dtype.
     Source: Hendrycks and Gimpel 2016, section 2; Ramachandran, Zoph and Le 2017, section 4.
     """
     check_shapes("silu", x=(x, "..."))
@@ -98,7 +98,7 @@ def gelu(x: Floats, *, approximate: str = "none") -> Floats:
     Returns:
         Shaped and typed like x; half precision is computed in float32.
     Raises:
-        ValueError: x is no float array, or the approximation is unknown.
+        ValueError: x is of no float dtype, or the approximation is unknown.
     Source: Hendrycks and Gimpel 2016, section 2.
     """
     check_shapes("gelu", x=(x, "..."))

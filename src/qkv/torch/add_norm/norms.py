@@ -22,18 +22,7 @@ __all__ = [
 def layer_norm(x: Tensor, weight: Tensor, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """Layer norm over the last axis: (x − mean) / √(variance + ε) · weight + bias.
 
-    The variance is the biased one, Σ (x − mean)² / d_model.
-
-    Args:
-        x: (..., d_model).
-        weight: (d_model,).
-        bias: (d_model,), or None.
-        eps: ε, which keeps a vector of equal numbers from dividing by zero.
-    Returns:
-        Shaped and typed like x; half precision is computed in float32.
-    Raises:
-        ValueError: x, weight, bias or eps do not fit together.
-    Source: Ba, Kiros and Hinton 2016, eq. 4.
+    As `qkv.numpy.layer_norm`.
     """
     parameters = {"weight": (weight, "d_model"), "bias": (bias, "d_model")}
     check_shapes("layer_norm", x=(x, "... d_model+"), **parameters)
@@ -48,15 +37,7 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor | None = None, eps: float
 def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-5) -> Tensor:
     """RMS norm over the last axis: x / √(mean x² + ε) · weight.
 
-    Args:
-        x: (..., d_model).
-        weight: (d_model,).
-        eps: ε, which keeps a vector of zeros from dividing by zero.
-    Returns:
-        Shaped and typed like x; half precision is computed in float32.
-    Raises:
-        ValueError: x, weight or eps do not fit together.
-    Source: Zhang and Sennrich 2019, eq. 4; ε is not theirs, and stands inside the root.
+    As `qkv.numpy.rms_norm`.
     """
     check_shapes("rms_norm", x=(x, "... d_model+"), weight=(weight, "d_model"))
     check_range("rms_norm", "a number above 0", eps=eps)
@@ -68,13 +49,8 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-5) -> Tensor:
 class LayerNorm(nn.LayerNorm, Layer):
     """Layer norm in torch's fused kernel, its learned weight one at first, its bias zero.
 
-    Args:
-        d_model: width of the vectors.
-        eps: ε, inside the root.
-        bias: add one.
+    As `qkv.numpy.LayerNorm`, with:
         dtype, device: of the parameters.
-    Raises:
-        ValueError: d_model is no positive whole number, or eps is not above 0.
     """
 
     def __init__(
@@ -100,12 +76,8 @@ class LayerNorm(nn.LayerNorm, Layer):
 class RMSNorm(nn.RMSNorm, Layer):
     """RMS norm in torch's fused kernel, its learned weight one at first.
 
-    Args:
-        d_model: width of the vectors.
-        eps: ε, inside the root.
+    As `qkv.numpy.RMSNorm`, with:
         dtype, device: of the parameter.
-    Raises:
-        ValueError: d_model is no positive whole number, or eps is not above 0.
     """
 
     def __init__(

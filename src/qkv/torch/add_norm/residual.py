@@ -18,21 +18,9 @@ __all__ = ["AddNorm"]
 class AddNorm(Layer):
     """Residual connection around a sub-layer, with dropout and post- or pre-norm.
 
-    "post", as in the paper: norm(x + dropout(sublayer(x))).
-    "pre": x + dropout(sublayer(norm(x))), where x itself is never normalised on its way up.
-
-    Args:
-        d_model: width of the vectors.
-        norm_placement: "post" or "pre".
-        dropout: dropout probability of the sub-layer's output.
-        norm: one of `NORMS`, "layer" in the paper.
-        eps: of the norm.
-        bias: in a layer norm; an RMS norm has none.
+    As `qkv.numpy.AddNorm`, with:
         rng: draws what dropout keeps; None is torch's own generator.
         dtype, device: of the parameters.
-    Raises:
-        ValueError: an argument is none of these.
-    Source: Vaswani et al. 2017, section 3.1 and 5.4; "pre": Xiong et al. 2020, table 1.
     """
 
     def __init__(

@@ -23,19 +23,7 @@ def additive_attention(
 ) -> tuple[Tensor, Tensor]:
     """Additive attention, by a learnt score: softmax(w_s · tanh(q w_q + k w_k) + bias) v.
 
-    Args:
-        q: (B, H, T, d_q) queries; any number of leading axes, also none.
-        k: (B, H, S, d_k) keys; d_k may differ from d_q.
-        v: (B, H, S, d_v) values.
-        w_q, w_k, w_s: (d_q, d_a), (d_k, d_a) and (d_a,) parameters of the score.
-        mask: bool, broadcast to (B, H, T, S); True = may attend.
-        bias: float, broadcast to (B, H, T, S); added to the scores.
-    Returns:
-        (B, H, T, d_v) mixed values, and the (B, H, T, S) weights.
-        A query that may attend to no key gets zeros. Half precision is computed in float32.
-    Raises:
-        ValueError: shapes or dtypes do not fit together.
-    Source: Bahdanau, Cho and Bengio 2015, appendix A.1.2.
+    As `qkv.numpy.additive_attention`.
     """
     check_attention(
         "additive_attention",

@@ -13,15 +13,7 @@ __all__ = ["log_softmax"]
 def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
     """Log-softmax: turn scores into log-probabilities, x − log Σ exp(x) along an axis.
 
-    The logarithm of `softmax` would be −∞ wherever a weight is too small for its dtype.
-
-    Args:
-        x: scores of any shape; −∞ stays −∞.
-        axis: the axis along which the probabilities sum to 1; a slice of nothing but −∞ stays so.
-    Returns:
-        Log-probabilities in the shape and dtype of x; half precision is computed in float32.
-    Raises:
-        ValueError: x is no float tensor, or has no such axis.
+    As `qkv.numpy.log_softmax`.
     """
     check_shapes("log_softmax", x=(x, "..."))
     check_axis("log_softmax", x.shape, axis)

@@ -12,13 +12,7 @@ __all__ = ["softmax"]
 def softmax(x: Tensor, axis: int = -1) -> Tensor:
     """Softmax: turn scores into weights, exp(x) / Σ exp(x) along an axis.
 
-    Args:
-        x: scores of any shape; −∞ gets weight 0.
-        axis: the axis that sums to 1; a slice of nothing but −∞ becomes zeros.
-    Returns:
-        Weights in the shape and dtype of x; half precision is computed in float32.
-    Raises:
-        ValueError: x is no float tensor, or has no such axis.
+    As `qkv.numpy.softmax`.
     """
     check_shapes("softmax", x=(x, "..."))
     check_axis("softmax", x.shape, axis)

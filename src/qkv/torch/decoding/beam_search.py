@@ -30,34 +30,7 @@ def beam_search(
 ) -> tuple[Tensor, Tensor]:
     """Beam search for the sentences of the highest Σ log p / normalizer(length).
 
-    Of all continuations of all beams the best 2 · beam_size are looked at: those among the first
-    beam_size that end are finished, the best beam_size of the others go on. Length counts the
-    tokens after the prefix, the end among them. What has not ended after max_new_tokens competes as
-    it stands. Of equals, the lower beam comes first, then the lower token id, then the older
-    sentence.
-
-    Args:
-        step: from prefixes to log-probabilities, see `step_function`; called with B · beam_size
-            rows.
-        prefixes: (B, t) integers, what each sentence begins with.
-        eos_id: the token that ends; None for none.
-        max_new_tokens: the most tokens after the prefix.
-        beam_size: unfinished sentences kept of each.
-        length_penalty, length_formula: as `length_normalizer` takes them; with a penalty of 0 sums
-            compare as they are, with 1 and "power" means.
-        early_stopping: when a sentence is done. True: once beam_size of its hypotheses are
-            finished. False: once no beam, divided as if it ended at its length, beats the worst of
-            these. "never": once none can any more; where the penalty is above 0, that is divided as
-            if it ended after max_new_tokens.
-        n_best: how many to return of each, at most beam_size.
-        pad_id: fills what is short; None means eos_id, or 0.
-    Returns:
-        (B, n_best, T) tokens, prefix and end among them, and (B, n_best) scores, both from the best
-        down. Where there are fewer, a row of pad_id with the score −∞.
-    Raises:
-        ValueError: an argument is out of its range, or the step returns what is not (N, V)
-            log-probabilities.
-    Source: Sutskever et al. 2014, section 3.2; rules to stop: Hugging Face's `generate`.
+    As `qkv.numpy.beam_search`.
     """
     call = "beam_search"
     check_shapes(call, prefixes=(prefixes, "int B+ t+"))

@@ -26,18 +26,7 @@ def exhaustive_search(
 ) -> tuple[Tensor, Tensor]:
     """Exhaustive search: the sentences of the highest Σ log p / normalizer(length) of all.
 
-    These are V^max_new_tokens where none ends earlier, and else fewer.
-
-    Args:
-        step: from prefixes to log-probabilities, see `step_function`; of the N rows of a call, as
-            many belong to the first sentence as to each of the others, and they stand together.
-        prefixes, eos_id, max_new_tokens, length_penalty, length_formula, n_best, pad_id: as for
-            `beam_search`.
-    Returns:
-        (B, n_best, T) tokens and (B, n_best) scores, as `beam_search`.
-    Raises:
-        ValueError: an argument is out of its range, or the step returns what is not (N, V)
-            log-probabilities.
+    As `qkv.numpy.exhaustive_search`.
     """
     call = "exhaustive_search"
     check_shapes(call, prefixes=(prefixes, "int B+ t+"))

@@ -22,13 +22,7 @@ def generate(
 ) -> tuple[Tensor, Tensor]:
     """Append one token to each sentence until all have ended, or max_new_tokens are there.
 
-    Args:
-        call: the public function, for messages.
-        choose: from log-probabilities (N, V), and the rows (N,) of the batch that they are about,
-            to the next token of each, (N,).
-        step, prefixes, eos_id, max_new_tokens, pad_id: as `greedy` takes them.
-    Returns:
-        (B, T) tokens, and (B,) sums of their log-probabilities.
+    As `qkv.numpy.decoding.generation_loop.generate`.
     """
     (B, start), device = prefixes.shape, prefixes.device
     pad, end = fill_id(eos_id, pad_id), start + max_new_tokens

@@ -30,20 +30,8 @@ def sample(
 ) -> tuple[Tensor, Tensor]:
     """Sample each token from softmax(log p / temperature), cut by top-k and then by top-p.
 
-    One uniform number is drawn for each sentence at each step, ended or not, so that a seed gives
-    the same tokens with a cache and without.
-
-    Args:
-        step, prefixes, eos_id, max_new_tokens, pad_id: as for `greedy`.
-        temperature: above 0; below 1 sharpens, above 1 flattens.
-        top_k, top_p: as `keep_top_k` and `keep_top_p` take them; None keeps all.
+    As `qkv.numpy.sample`, with:
         rng: draws the numbers; None is torch's own generator.
-        uniforms: (B, max_new_tokens) numbers in [0, 1) to take instead, a row for each sentence:
-            then what it gets is the same in any batch and in either room.
-    Returns:
-        (B, T) tokens, and (B,) sums of the step's own log-probabilities.
-    Raises:
-        ValueError: as `greedy`, or temperature, top_k or top_p is out of its range.
     """
     check_shapes("sample", prefixes=(prefixes, "int B+ t+"))
     check_search("sample", eos_id, max_new_tokens, pad_id)

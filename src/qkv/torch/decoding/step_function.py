@@ -40,10 +40,7 @@ def next_log_probs(
 ) -> Tensor:
     """Call a step function on prefixes (N, t): its (N, V), checked, in float32 or better.
 
-    Args:
-        parents: (N,) rows of the last call that these continue; None in the first.
-        needed: (N,) rows that must have a token to go on with, others may be anything; None lets
-            every row be a dead end.
+    As `qkv.numpy.decoding.step_function.next_log_probs`.
     """
     if parents is not None and keeps_cache(step):
         step.reorder(parents)  # type: ignore[attr-defined]

@@ -14,12 +14,7 @@ __all__ = ["keep_top_k", "keep_top_p"]
 def keep_top_k(scores: Tensor, top_k: int) -> Tensor:
     """Top-k filtering: keep the k likeliest tokens, of equals the lower ids; the others get −∞.
 
-    Args:
-        scores: (..., V) log-probabilities or logits.
-        top_k: how many, at least 1; V or more keeps all.
-    Raises:
-        ValueError: scores are no float tensor, or top_k is no count.
-    Source: Fan, Lewis and Dauphin 2018, section 5.4.
+    As `qkv.numpy.keep_top_k`.
     """
     check_shapes("keep_top_k", scores=(scores, "... V+"))
     check_count("keep_top_k", top_k=top_k)
@@ -33,14 +28,7 @@ def keep_top_k(scores: Tensor, top_k: int) -> Tensor:
 def keep_top_p(scores: Tensor, top_p: float) -> Tensor:
     """Top-p (nucleus) filtering: keep the likeliest tokens whose mass reaches p, the rest get −∞.
 
-    It is the smallest such set, never empty; of equals it takes the lower ids.
-
-    Args:
-        scores: (..., V) log-probabilities or logits; their softmax is the mass.
-        top_p: p in (0, 1].
-    Raises:
-        ValueError: scores are no float tensor, or top_p is outside (0, 1].
-    Source: Holtzman et al. 2020, section 3.1.
+    As `qkv.numpy.keep_top_p`.
     """
     check_shapes("keep_top_p", scores=(scores, "... V+"))
     check_range("keep_top_p", "a number in (0, 1]", top_p=top_p)

@@ -26,25 +26,13 @@ def blockwise_attention(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Blockwise attention: `scaled_dot_product_attention` without its (T, S) weights in memory.
 
-    Online softmax along the keys keeps each query's peak m, the sum Σ exp(s − m) and the mix
-    Σ exp(s − m) v; a higher peak m′ shrinks both sums by exp(m − m′). Autograd keeps no scores,
-    but recomputes those of a block of queries. The fused kernel does this too, on chip: where speed
-    counts, take it. The gradient of a score is off by rounding, about ε |dout| |v|, also where it
-    is 0 because one key has all the weight; in dq that error is multiplied by |k|, in dk by |q|.
+    As `qkv.numpy.blockwise_attention`.
 
-    Args:
-        q, k, v, mask, bias, causal, scale: as `scaled_dot_product_attention` takes them.
-        block_size: queries, and keys, at a time.
-    Returns:
-        (B, H, T, d_v) mixed values; peak (B, H, T), the highest score of each query, and total
-        (B, H, T), its Σ exp(score − peak), at least float32. Their log-sum-exp is
-        peak + log(total), in which a large peak rounds the logarithm away; its gradient flows
-        through the total alone. A query that may attend to no key gets zeros, the lowest finite
-        peak and a total of 0.
-    Raises:
-        ValueError: shapes or dtypes do not fit together, or block_size is no positive whole number.
-    Source: Milakov and Gimelshein 2018 (online softmax); Rabe and Staats 2021; Dao et al. 2022
-        (FlashAttention), algorithm 1.
+    Autograd keeps no scores, but recomputes those of a block of queries. The fused kernel does this
+    too, on chip: where speed counts, take it. The gradient of a score is off by rounding, about ε
+    |dout| |v|, also where it is 0 because one key has all the weight; in dq that error is
+    multiplied by |k|, in dk by |q|. The gradient of peak + log(total) flows through the total
+    alone.
     """
     check_attention("blockwise_attention", q, k, v, mask, bias, scale=scale, causal=causal)
     check_count("blockwise_attention", block_size=block_size)

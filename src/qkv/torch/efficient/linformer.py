@@ -23,24 +23,10 @@ def linformer_attention(
 ) -> tuple[Tensor, Tensor | None]:
     """Linformer attention, to r projections of the S keys: softmax(q (eᵀ k)ᵀ / √d_k) fᵀ v.
 
-    Costs T · r scores instead of T · S. It cannot be causal: a summary mixes all positions, and so
-    would show each query its future.
-
-    Args:
-        q: (B, H, T, d_k) queries; any number of leading axes, also none.
-        k: (B, H, S, d_k) keys.
-        v: (B, H, S, d_v) values.
-        e, f: (S, r) learnt projections of keys and of values, along the sequence.
-        mask: bool, broadcast to (B, H, 1, S); True = may attend. A hidden key enters no summary.
-        scale: multiplies the scores; None means 1/√d_k.
+    As `qkv.numpy.linformer_attention`, with:
         need_weights: False takes the fused kernel, which keeps no weights.
-    Returns:
-        (B, H, T, d_v) mixed values, and the (B, H, T, r) weights of the summaries or None.
-        Where every key is hidden, zeros. Half precision is computed in float32, but for the
-        summaries that the fused kernel takes.
-    Raises:
-        ValueError: shapes or dtypes do not fit together, or the mask differs between queries.
-    Source: Wang et al. 2020 (Linformer), section 4; their E and F are eᵀ and fᵀ.
+
+    The summaries that the fused kernel takes stay in half precision.
     """
     call = "linformer_attention"
     check_attention(call, q, k, v, mask, None, scale=scale, mask_spec="bool -> *batch 1 S")

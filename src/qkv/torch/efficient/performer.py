@@ -25,20 +25,10 @@ def orthogonal_random_features(
 ) -> Tensor:
     """Draw orthogonal random features: Gaussian directions at right angles, d_k at a time.
 
-    Right angles keep directions from repeating one another, so the error of `performer_attention`
-    is smaller than with independent ones. Each direction has a Gaussian vector's length.
-
-    Args:
-        d_k: width of queries and keys.
-        n_features: how many; the error falls with 1/√n_features.
+    As `qkv.numpy.orthogonal_random_features`, with:
         rng: draws them; None is torch's own generator.
         dtype: of the directions, and so of q, k and v; None is torch's default.
         device: of the directions.
-    Returns:
-        (d_k, n_features).
-    Raises:
-        ValueError: a size is no positive whole number.
-    Source: Choromanski et al. 2020 (Performer), section 2.4.
     """
     check_count("orthogonal_random_features", d_k=d_k, n_features=n_features)
     dtype = torch.get_default_dtype() if dtype is None else dtype
@@ -67,22 +57,7 @@ def performer_attention(
 ) -> Tensor:
     """Performer attention in linear time: φ(q) (φ(k)ᵀ v) / φ(q) Σ φ(k), about what softmax gives.
 
-    With φ(x) = exp(w · x − |x|²/2) for random directions w, the mean of φ(q) φ(k) is exp(q · k),
-    and no feature is negative. All queries share φ(k)ᵀ v, so no (T, S) weights are needed.
-
-    Args:
-        q: (B, H, T, d_k) queries; any number of leading axes, also none.
-        k: (B, H, S, d_k) keys.
-        v: (B, H, S, d_v) values.
-        features: (d_k, n_features) directions, as `orthogonal_random_features` draws them.
-        mask: bool, broadcast to (B, H, 1, S); True = may attend.
-        causal: hide the keys after each query, as `causal_mask(T, S)` does, by prefix sums.
-        scale: multiplies q kᵀ, above 0; None means 1/√d_k.
-    Returns:
-        (B, H, T, d_v) mixed values. A query that may attend to no key gets zeros.
-    Raises:
-        ValueError: shapes or dtypes do not fit together, or the mask differs between queries.
-    Source: Choromanski et al. 2020 (Performer), lemma 1 (softmax kernel).
+    As `qkv.numpy.performer_attention`.
     """
     call = "performer_attention"
     check_attention(call, q, k, v, mask, None, causal=causal, mask_spec="bool -> *batch 1 S")

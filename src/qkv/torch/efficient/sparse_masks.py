@@ -25,25 +25,8 @@ def window_mask(
 ) -> Tensor:
     """Sliding-window mask: a query may attend to the keys at most `window` positions away.
 
-        window_mask(6, 1)     window_mask(6, 1, causal=True)
-        ■ ■ · · · ·           ■ · · · · ·
-        ■ ■ ■ · · ·           ■ ■ · · · ·
-        · ■ ■ ■ · ·           · ■ ■ · · ·
-        · · ■ ■ ■ ·           · · ■ ■ · ·
-        · · · ■ ■ ■           · · · ■ ■ ·
-        · · · · ■ ■           · · · · ■ ■
-
-    Args:
-        T: number of queries.
-        window: positions on each side; 0 leaves the query's own. Longformer's w is twice this.
-        S: number of keys; None means T.
-        causal: hide the keys after each query.
+    As `qkv.numpy.window_mask`, with:
         device: where the mask is made.
-    Returns:
-        (1, 1, T, S).
-    Raises:
-        ValueError: T is larger than S, or window is no count.
-    Source: Beltagy, Peters and Cohan 2020 (Longformer), section 3.1.
     """
     check_count("window_mask", least=0, window=window)
     distance = _distance("window_mask", T, S, device)  # (T, S)
@@ -60,26 +43,8 @@ def strided_mask(
 ) -> Tensor:
     """Strided mask: a query may attend to its own position and every `stride`-th from there.
 
-        strided_mask(6, 3)    strided_mask(6, 3, causal=True)
-        ■ · · ■ · ·           ■ · · · · ·
-        · ■ · · ■ ·           · ■ · · · ·
-        · · ■ · · ■           · · ■ · · ·
-        ■ · · ■ · ·           ■ · · ■ · ·
-        · ■ · · ■ ·           · ■ · · ■ ·
-        · · ■ · · ■           · · ■ · · ■
-
-    Args:
-        T: number of queries.
-        stride: from one key to the next, at least 1.
-        S: number of keys; None means T.
-        causal: hide the keys after each query.
+    As `qkv.numpy.strided_mask`, with:
         device: where the mask is made.
-    Returns:
-        (1, 1, T, S).
-    Raises:
-        ValueError: T is larger than S, or stride is no whole number of at least 1.
-    Source: Child et al. 2019 (Sparse Transformer), section 4.3: one head takes this pattern and one
-        `window_mask(T, stride, causal=True)`, both causal; two steps reach all earlier keys.
     """
     check_count("strided_mask", stride=stride)
     distance = _distance("strided_mask", T, S, device)  # (T, S)
@@ -96,26 +61,8 @@ def global_mask(
 ) -> Tensor:
     """Global mask: a few positions may attend to all, and all to them.
 
-        global_mask(6, [0, 3])    global_mask(6, [0, 3], causal=True)
-        ■ ■ ■ ■ ■ ■               ■ · · · · ·
-        ■ · · ■ · ·               ■ · · · · ·
-        ■ · · ■ · ·               ■ · · · · ·
-        ■ ■ ■ ■ ■ ■               ■ ■ ■ ■ · ·
-        ■ · · ■ · ·               ■ · · ■ · ·
-        ■ · · ■ · ·               ■ · · ■ · ·
-
-    Args:
-        T: number of queries.
-        positions: of the global tokens, counted from the first key.
-        S: number of keys; None means T.
-        causal: hide the keys after each query.
+    As `qkv.numpy.global_mask`, with:
         device: where the mask is made.
-    Returns:
-        (1, 1, T, S).
-    Raises:
-        ValueError: T is larger than S, or a position lies outside the text.
-    Source: Beltagy, Peters and Cohan 2020 (Longformer), section 3.1; Zaheer et al. 2020 (BigBird),
-        section 2, where window and random keys come on top.
     """
     distance = _distance("global_mask", T, S, device)  # (T, S)
     T, S = distance.shape

@@ -17,22 +17,9 @@ __all__ = ["FeedForward"]
 class FeedForward(Layer):
     """Position-wise feed-forward network: activation(x W_1 + b_1) W_2 + b_2.
 
-    "relu" is the paper's activation, "gelu_tanh", an approximation of "gelu", that of GPT-2.
-    "swiglu", one of `GATED`: (silu(x W_gate + b_gate) · (x W_1 + b_1)) W_2 + b_2, with a third
-    matrix.
-
-    Args:
-        d_model: width of the vectors.
-        d_ff: width between the projections.
-        activation: one of `ACTIVATIONS`.
-        bias: add one after each projection.
-        dropout: dropout probability of the d_ff activations.
+    As `qkv.numpy.FeedForward`, with:
         rng: draws the weights, and what dropout keeps; None is torch's own generator.
         dtype, device: of the parameters.
-    Raises:
-        ValueError: an argument is none of these.
-    Source: Vaswani et al. 2017, eq. 2; "swiglu": Shazeer 2020, eq. 6, where W is our W_gate, V our
-        W_1, and biases are left out.
     """
 
     def __init__(

@@ -25,22 +25,9 @@ __all__ = ["MultiHeadAttention"]
 class MultiHeadAttention(Layer):
     """Multi-head attention: Concat(head₁ …) W_O, each head in a part of the width.
 
-    Args:
-        d_model: width of x and of the output.
-        n_heads: number of heads.
-        d_k: width of a head's queries and keys; None means d_model / n_heads.
-        d_v: width of a head's values; None means d_k.
-        bias: add one to each of the four projections.
-        n_kv_heads: number of heads of keys and values, each of which serves n_heads / n_kv_heads
-            heads of queries in turn; None means n_heads, and 1 is multi-query attention.
-        rotary: turn queries and keys by their positions.
-        kdim, vdim: widths of what keys and values are made of; None means d_model.
+    As `qkv.numpy.MultiHeadAttention`, with:
         rng: draws the weights; None is torch's own generator.
         dtype, device: of the parameters.
-    Raises:
-        ValueError: the sizes do not fit together.
-    Source: Vaswani et al. 2017, section 3.2.2; Shazeer 2019 (multi-query); Ainslie et al. 2023
-        (grouped); Su et al. 2021 (rotary).
     """
 
     def __init__(
@@ -123,21 +110,9 @@ class MultiHeadAttention(Layer):
     ) -> tuple[Tensor, Tensor | None]:
         """Self-attention of x; or cross-attention, where a memory gives the keys.
 
-        Args:
-            x: (B, T, d_model), which asks.
-            memory: (B, S, kdim), which answers; None means x.
-            value: (B, S, vdim), what is taken of each token of the memory; None means the memory.
-            mask: bool, broadcast to (B, H, T, S); True = may attend.
+        As `qkv.numpy.MultiHeadAttention.__call__`, with:
             bias: float, broadcast to (B, H, T, S); added to the scores.
-            causal: hide the keys after each query. The queries are the last T of the S positions.
             need_weights: also return the weights of each head; False takes the fused kernel.
-            cache: keys and values of the tokens before x, to which those of x are added, so that S
-                counts them all; or those of the memory, which are computed in the first call only.
-                In eval mode.
-        Returns:
-            (B, T, d_model), and the (B, H, T, S) weights or None.
-        Raises:
-            ValueError: something does not fit; the cache is then as before.
         """
         n_heads = self.sizes[1]
         start = 0 if cache is None or memory is not None else cache.length

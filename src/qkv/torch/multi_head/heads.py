@@ -13,15 +13,7 @@ __all__ = ["merge_heads", "split_heads"]
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
     """Split the width into heads, and give the heads an axis before that of the tokens.
 
-    It moves numbers and computes none, so its backward is `merge_heads(dout)`.
-
-    Args:
-        x: (B, T, n_heads · d); any number of leading axes, also none.
-        n_heads: number of heads; head h has the h-th run of d columns.
-    Returns:
-        (B, n_heads, T, d), a view of x where its layout allows.
-    Raises:
-        ValueError: n_heads does not divide the width.
+    As `qkv.numpy.split_heads`.
     """
     check_shapes("split_heads", x=(x, "... T width"))
     check_heads("split_heads", x.shape, n_heads)
@@ -39,14 +31,7 @@ def split_heads_formula(x: Tensor, n_heads: int) -> Tensor:
 def merge_heads(x: Tensor) -> Tensor:
     """Merge the heads side by side again: undo `split_heads`.
 
-    It moves numbers and computes none, so its backward is `split_heads(dout, n_heads)`.
-
-    Args:
-        x: (B, H, T, d); any number of leading axes, also none.
-    Returns:
-        (B, T, H · d).
-    Raises:
-        ValueError: x has no axis of heads.
+    As `qkv.numpy.merge_heads`.
     """
     check_shapes("merge_heads", x=(x, "... H T d"))
     return merge_heads_formula(x)
@@ -61,9 +46,7 @@ def merge_heads_formula(x: Tensor) -> Tensor:
 def join_beams(K: int, q: Tensor, *scores: Any) -> list[Any]:
     """(A · K, H, T, S) to (A, H, K · T, S): K beams ask as one text, whose memory they share.
 
-    Args:
-        q: (A · K, H, T, d_k) queries.
-        scores: masks and biases that broadcast to (A · K, H, T, S), or None.
+    As `qkv.numpy.multi_head.heads.join_beams`.
     """
     (N, _, T, _), joined = q.shape, []
     for x in (q, *scores):

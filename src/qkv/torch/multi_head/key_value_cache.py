@@ -17,10 +17,9 @@ INITIAL_CAPACITY = 32  # tokens
 class KeyValueCache:
     """Key-value cache of one attention, kept from step to step.
 
-    Self-attention appends those of its new tokens; cross-attention sets those of its memory once,
-    and the cache is static from then on. The capacity doubles when it is used up, so a token is
-    copied a few times and not at each step. Only where torch keeps gradients is all copied at each
-    step: decode under `no_grad`.
+    As `qkv.numpy.KeyValueCache`.
+
+    Only where torch keeps gradients is all copied at each step: decode under `no_grad`.
     """
 
     def __init__(self) -> None:
@@ -53,13 +52,7 @@ class KeyValueCache:
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Append the keys and values of new tokens.
 
-        Args:
-            k: (B, n_kv_heads, T, d_k).
-            v: (B, n_kv_heads, T, d_v).
-        Returns:
-            Keys and values of all tokens so far, as views.
-        Raises:
-            ValueError: they do not fit one another or what is held; the cache holds a memory.
+        As `qkv.numpy.KeyValueCache.append`.
         """
         check_cache_update("KeyValueCache.append", k, v, self)
         return self.append_unchecked(k, v)
@@ -74,13 +67,7 @@ class KeyValueCache:
     def set_static(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Store the keys and values of a memory, to which nothing is added later.
 
-        Args:
-            k: (B, n_kv_heads, S, d_k), stored as it is and not copied.
-            v: (B, n_kv_heads, S, d_v), likewise.
-        Returns:
-            k and v.
-        Raises:
-            ValueError: they do not fit one another, or the cache is not empty.
+        As `qkv.numpy.KeyValueCache.set_static`.
         """
         check_cache_update("KeyValueCache.set_static", k, v, self)
         return self.set_static_unchecked(k, v)
@@ -93,10 +80,7 @@ class KeyValueCache:
     def reorder(self, indices: Sequence[int] | Tensor) -> None:
         """Reorder the rows as beam search does: row n goes on from what was row indices[n].
 
-        Args:
-            indices: (N,) rows of the batch so far; N may be more or fewer than B.
-        Raises:
-            ValueError: an index is no row; it is named with its position.
+        As `qkv.numpy.KeyValueCache.reorder`.
         """
         self.reorder_unchecked(as_cache_rows("KeyValueCache.reorder", indices, self))
 

@@ -14,13 +14,9 @@ __all__ = ["average_checkpoints"]
 def average_checkpoints(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
     """Average the parameters of checkpoints; sums are float64, so that none is lost in them.
 
-    Args:
-        states: as `state_dict` gives them, with the same names, shapes and dtypes.
-    Returns:
-        A new state, each parameter in its dtype and on the device of the first.
-    Raises:
-        ValueError: there are none, or they do not agree; the parameter is named.
-    Source: Vaswani et al. 2017, section 6.1.
+    As `qkv.numpy.average_checkpoints`.
+
+    The new state is on the device of the first.
     """
     check_checkpoints("average_checkpoints", states)
     average = {}

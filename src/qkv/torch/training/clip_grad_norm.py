@@ -10,16 +10,9 @@ __all__ = ["clip_grad_norm"]
 def clip_grad_norm(layer: nn.Module, max_norm: float) -> Tensor:
     """Clip the norm of the gradient, of all parameters as one vector, to `max_norm`; in place.
 
-    Args:
-        layer: whose gradients; one that two places share counts once, a frozen one not at all.
-        max_norm: the largest norm that stays as it is; math.inf measures a finite norm only.
-    Returns:
-        The norm before, still on the device. Step only if it is finite. After an infinite one, as
-        of float32 beyond 1e19, finite gradients are 0 and infinite ones NaN; after NaN, or where
-        max_norm is infinite too, all are NaN.
-    Raises:
-        ValueError: max_norm is no number above 0.
-    Source: Pascanu, Mikolov and Bengio 2013, algorithm 1.
+    As `qkv.numpy.clip_grad_norm`.
+
+    The norm stays on the device.
     """
     check_range("clip_grad_norm", "a number above 0", max_norm=max_norm)
     trainable = [parameter for parameter in layer.parameters() if parameter.requires_grad]

@@ -27,26 +27,9 @@ def cross_entropy(
 ) -> Tensor:
     """Cross-entropy with label smoothing: −Σ q log softmax(logits), and the mean of these.
 
-    q puts 1 − ε on the target and spreads ε over all V classes, the target among them: ε / V each.
-    With class weights w it is −Σ q w log softmax(logits), and the average that of w[targets]:
-    Σ loss / Σ w[targets].
+    As `qkv.numpy.cross_entropy`.
 
-    Args:
-        logits: (..., V) scores before softmax.
-        targets: (...) classes, such as the ids of the next tokens, integers in [0, V).
-        label_smoothing: ε in [0, 1].
-        ignore_index: targets of this value, such as padding, do not count; None counts all.
-        weight: (V,) class weights; None is 1 for all.
-        reduction: "mean"; "sum"; or "none", the loss of each target, 0 where it does not count.
-        softcap: logit softcapping, softcap · tanh(logits / softcap); None leaves them.
-    Returns:
-        One number, or (...) with "none", of the dtype of the logits.
-    Raises:
-        ValueError: shapes do not fit, a target is no class (its place is named), or none counts, so
-            that there is no mean.
-            While torch compiles, only shapes are looked at.
-    Source: Szegedy et al. 2016, section 7, in PyTorch's convention of ε / V; softcap: Gemma Team
-        2024, section 2.
+    While torch compiles, only shapes are looked at.
     """
     call = "cross_entropy"
     check_shapes(

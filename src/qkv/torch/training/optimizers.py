@@ -16,20 +16,9 @@ __all__ = ["Adam", "AdamW"]
 class Adam:
     """Adam, gradient descent with adaptive moments: p −= lr · m̂ / (√v̂ + ε).
 
-    The moving averages m of the gradient and v of its square forget at the rates β₁ and β₂, and
-    begin at zero: m̂ = m / (1 − β₁ᵗ) corrects that bias.
-    The steps are those of torch.optim, which stands ready as `optimizer`.
+    As `qkv.numpy.Adam`.
 
-    Args:
-        layer: whose parameters move along their gradients; one that two places share moves once,
-            a frozen one stays where it is, and so do its m and v and the t of its own.
-        lr: learning rate, unless `step` is given another.
-        betas: β₁ and β₂, in [0, 1).
-        eps: ε, keeps a step finite where there has been no gradient.
-        weight_decay: λ; adds λ p to the gradient, an L2 penalty.
-    Raises:
-        ValueError: the layer has no parameters, or a constant is out of its range.
-    Source: Kingma and Ba 2015, algorithm 1.
+    The steps are those of torch.optim, which stands ready as `optimizer`.
     """
 
     optimizer_class: type[torch.optim.Adam] | type[torch.optim.AdamW] = torch.optim.Adam
@@ -61,8 +50,7 @@ class Adam:
     def step(self, lr: float | None = None) -> None:
         """Update every parameter that is not frozen, in place; the gradients stay.
 
-        Args:
-            lr: of this step alone, such as `noam_schedule` gives; None is the one of the start.
+        As `qkv.numpy.Adam.step`.
         """
         lr = self.lr if lr is None else lr
         check_range(f"{type(self).__name__}.step", "a number of at least 0", lr=lr)
@@ -131,10 +119,7 @@ class Adam:
 class AdamW(Adam):
     """Adam with decoupled weight decay: first p −= lr · λ · p, then the step.
 
-    Args:
-        layer, lr, betas, eps: as for Adam.
-        weight_decay: λ.
-    Source: Loshchilov and Hutter 2019, algorithm 2.
+    As `qkv.numpy.AdamW`.
     """
 
     optimizer_class = torch.optim.AdamW

@@ -23,10 +23,8 @@ def check_tokens(
 ) -> None:
     """Refuse ids that stand for no row of the table, and texts longer than the positions learned.
 
-    Args:
-        name: what the call names its ids, (B, T).
+    As `qkv.numpy.transformer.check_tokens.check_tokens`, with:
         embedding, inputs: of the model; a module of another class in its place is not asked.
-        start: the position of the first token.
     """
     if isinstance(embedding, Embedding):
         check_in_table(call, ids, embedding.weight, name)
@@ -44,9 +42,7 @@ def check_stack(
 ) -> None:
     """Refuse masks, a memory and caches that the layers of a stack cannot use beside these ids.
 
-    Args:
-        stack: takes the vectors of the ids, (B, T, d_model), of which there are none as yet.
-        options: as a call of the stack takes them.
+    As `qkv.numpy.transformer.check_tokens.check_stack`.
     """
     if isinstance(embedding, Embedding):
         shape = (*ids.shape, embedding.embedding_dim)  # (B, T, d_model)

@@ -19,11 +19,7 @@ __all__ = ["Decoder"]
 class Decoder(Layer):
     """Decoder: a stack of layers and, in pre-norm models, a final norm.
 
-    Args:
-        layers: from the first to the last.
-        norm: of what the last one gives; None leaves that as it is, as in the paper.
-    Raises:
-        ValueError: there is no layer, or something that is none.
+    As `qkv.numpy.Decoder`.
     """
 
     def __init__(
@@ -66,8 +62,7 @@ class Decoder(Layer):
     ) -> Tensor:
         """x: (B, T, d_model), memory: (B, S, d_model) or None -> shaped like x.
 
-        Each layer takes the masks and the bias, and adds its attention maps under names of its own,
-        such as "layers.0.cross_attention"; `caches` holds those of each.
+        As `qkv.numpy.Decoder.__call__`.
         """
         for i, layer in enumerate(self.layers):
             layer_maps = empty_maps(attention_maps)

@@ -23,25 +23,9 @@ __all__ = ["DecoderLayer"]
 class DecoderLayer(Layer):
     """Decoder layer: causal self-attention, cross-attention, feed-forward, each in Add & Norm.
 
-    Args:
-        d_model, n_heads, d_ff: widths and number of heads.
-        dropout: the share of what each sub-layer adds that is left out while training. The weights
-            of attention and the inside of the feed-forward part have none, as in the paper.
-        activation: one of `ACTIVATIONS`, as `FeedForward` takes it.
-        norm, norm_placement: one of `NORMS`, and "post" or "pre", as `AddNorm` takes them.
-        bias: in the projections of attention.
-        cross_attention: False leaves out the attention to a memory, as models of one text do.
-        d_k, d_v, n_kv_heads: as `MultiHeadAttention` takes them, for both attentions.
-        rotary: turn queries and keys of self-attention by their positions.
-        norm_eps: ε of each norm.
-        feed_forward_bias, norm_bias: in the feed-forward part, and in each layer norm.
-        causal: each token attends to itself and to those before it; False lets it attend to those
-            after it too, but for a mask.
+    As `qkv.numpy.DecoderLayer`, with:
         rng: draws the parameters, and what dropout keeps; None is torch's own generator.
         dtype, device: of the parameters, and so of what the layer takes.
-    Raises:
-        ValueError: the sizes do not fit together, or a word is unknown.
-    Source: Vaswani et al. 2017, section 3.1; without a memory: Liu et al. 2018, section 4.2.3.
     """
 
     def __init__(
@@ -130,21 +114,7 @@ class DecoderLayer(Layer):
     ) -> Tensor:
         """Causal self-attention, cross-attention to the memory, then feed-forward.
 
-        Args:
-            x: (B, T, d_model).
-            memory: (B, S, d_model), what the encoder gave; None without cross-attention.
-            mask: bool, broadcast to (B, H, T, T); True = may attend, if causality allows it.
-            memory_mask: bool, broadcast to (B, H, T, S); True = may attend.
-            bias: float, broadcast to (B, H, T, T); added to the scores of self-attention.
-            attention_maps: a dict to put "self_attention", (B, H, T, T), and "cross_attention",
-                (B, H, T, S), into.
-            cache: what the tokens before x have left; in eval mode. The last axis of mask and bias
-                then counts those tokens too.
-        Returns:
-            (B, T, d_model).
-        Raises:
-            ValueError: memory is missing, or there is nothing to attend to it; or there is a cache
-                and the layer is not causal.
+        As `qkv.numpy.DecoderLayer.__call__`.
         """
         need_weights = attention_maps is not None
 

@@ -25,14 +25,9 @@ __all__ = ["DecoderOnly"]
 class DecoderOnly(Layer):
     """Decoder-only Transformer: from a text to logits of each next token, as in GPT.
 
-    Args:
-        config: sizes and choices; n_layers counts the decoder's, and "target" and "all" tie the
-            same two tables.
+    As `qkv.numpy.DecoderOnly`, with:
         rng: draws the parameters, and what dropout keeps; None is torch's own generator.
         dtype, device: of the parameters, and of the result.
-    Raises:
-        ValueError: the configuration speaks of a second text.
-    Source: Liu et al. 2018, section 4.2.3; Radford et al. 2018.
     """
 
     def __init__(
@@ -80,18 +75,7 @@ class DecoderOnly(Layer):
     ) -> Tensor:
         """Logits of each next token, all of them at once.
 
-        Args:
-            ids: (B, T) token ids, padded at the end: what comes later is seen by no word. Where the
-                configuration lets it be seen, padding is hidden.
-            mask: bool, broadcast to (B, H, T, T); besides that none looks ahead.
-            attention_maps: a dict to put the weights of each head into, under the name of its
-                attention, such as "decoder.layers.0.self_attention": (B, H, T, T).
-            caches: what each layer has kept of the tokens before; `start_decoding` makes them.
-            last: score only what comes after the last token.
-        Returns:
-            (B, T, V) logits, or (B, 1, V) of the last; those at t are about the token at t + 1.
-        Raises:
-            ValueError: ids or mask do not fit; an id that is no token is named with its place.
+        As `qkv.numpy.DecoderOnly.__call__`.
         """
         x = self.hidden_states(
             ids, mask=mask, attention_maps=attention_maps, caches=caches
@@ -110,10 +94,7 @@ class DecoderOnly(Layer):
     ) -> Tensor:
         """The last hidden states (B, T, d_model), which `output` makes logits of.
 
-        Args:
-            ids, mask, attention_maps, caches: as for the whole model.
-        Raises:
-            ValueError: ids or mask do not fit; an id that is no token is named with its place.
+        As `qkv.numpy.DecoderOnly.hidden_states`.
         """
         if not self.config.causal and self.config.pad_id is not None:
             not_padding = padding_mask_formula(ids, self.config.pad_id)
@@ -132,8 +113,7 @@ class DecoderOnly(Layer):
     def start_decoding(self) -> DecodingState:
         """Start decoding: a state that writes token by token, with empty caches.
 
-        Raises:
-            ValueError: the model is in training mode, or not causal.
+        As `qkv.numpy.DecoderOnly.start_decoding`.
         """
         check_decoding_mode("DecoderOnly.start_decoding", self.training, self.config.causal)
         parts = DecoderParts(self.embedding, self.inputs, self.decoder, self.output)

@@ -38,16 +38,7 @@ class DecoderParts(NamedTuple):
 class DecodingState:
     """Decoding state of a batch: the step function for all searches, with key-value caches.
 
-        state = model.eval().start_decoding(source)
-        tokens = greedy(state, prefixes, eos_id=2, max_new_tokens=50)
-
-    Made by `start_decoding` of a model, and good for one search.
-
-    Args:
-        hidden_states: the model's, of the ids of new tokens.
-        parts: of the model.
-        memory: (N, S, d_model), what the encoder gave, or None.
-        memory_mask: bool, broadcast to (N, 1, 1, S), or None.
+    As `qkv.numpy.DecodingState`.
     """
 
     def __init__(
@@ -85,12 +76,7 @@ class DecodingState:
     def __call__(self, prefixes: Tensor) -> Tensor:
         """Log-probabilities of the next token, after texts whose first `length` tokens are cached.
 
-        Args:
-            prefixes: (N, T) token ids, from the beginning.
-        Returns:
-            (N, V) log-probabilities.
-        Raises:
-            ValueError: prefixes are no longer than before, or of another number.
+        As `qkv.numpy.DecodingState.__call__`.
         """
         logits = self._logits(prefixes[:, self.length :], last=True)[:, 0]  # (N, V)
         log_probs = torch.log_softmax(upcast(logits), -1).to(logits.dtype)
@@ -106,11 +92,7 @@ class DecodingState:
     def extend(self, ids: Tensor, *, attention_maps: AttentionMaps | None = None) -> Tensor:
         """Append tokens to the texts, and give the logits of each.
 
-        Args:
-            ids: (N, T) the new tokens alone.
-            attention_maps: a dict to put the weights of each layer into, as the model's call does.
-        Returns:
-            (N, T, V) logits.
+        As `qkv.numpy.DecodingState.extend`.
         """
         return self._logits(ids, attention_maps=attention_maps).clone()
 
@@ -118,10 +100,7 @@ class DecodingState:
     def reorder(self, indices: Sequence[int] | Tensor) -> None:
         """Reorder the rows, as beam search does: row n goes on from what was row indices[n].
 
-        Args:
-            indices: (N,) rows so far; N may be more or fewer than before.
-        Raises:
-            ValueError: there is nothing yet, or an index is no row; it is named with its position.
+        As `qkv.numpy.DecodingState.reorder`.
         """
         rows = as_cache_rows("DecodingState.reorder", indices, self.caches[0].self_attention)
         for cache in self.caches:

@@ -18,11 +18,7 @@ __all__ = ["Encoder"]
 class Encoder(Layer):
     """Encoder: a stack of layers and, in pre-norm models, a final norm.
 
-    Args:
-        layers: from the first to the last.
-        norm: of what the last one gives; None leaves that as it is, as in the paper.
-    Raises:
-        ValueError: there is no layer, or something that is none.
+    As `qkv.numpy.Encoder`.
     """
 
     def __init__(
@@ -56,8 +52,7 @@ class Encoder(Layer):
     ) -> Tensor:
         """x: (B, S, d_model) -> the same shape.
 
-        Each layer takes mask and bias, and adds its attention map under a name of its own, such as
-        "layers.0.self_attention".
+        As `qkv.numpy.Encoder.__call__`.
         """
         for i, layer in enumerate(self.layers):
             layer_maps = empty_maps(attention_maps)

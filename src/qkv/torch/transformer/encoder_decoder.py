@@ -27,11 +27,9 @@ CHECKS = EncoderDecoderChecks(check_shapes, check_tokens, check_stack)
 class Transformer(Layer):
     """Encoder-decoder Transformer: from source and target to logits of each next target token.
 
-    Args:
-        config: sizes and choices.
+    As `qkv.numpy.Transformer`, with:
         rng: draws the parameters, and what dropout keeps; None is torch's own generator.
         dtype, device: of the parameters, and of the result.
-    Source: Vaswani et al. 2017, figure 1.
     """
 
     def __init__(
@@ -73,20 +71,7 @@ class Transformer(Layer):
     ) -> Tensor:
         """Logits of each next token of the target, all of them at once.
 
-        Args:
-            source: (B, S) token ids, padded at the end.
-            target: (B, T) token ids, padded at the end; the first stands for the beginning.
-            source_mask: bool, broadcast to (B, 1, 1, S); which tokens of the source may be attended
-                to, by encoder and decoder. Those that are `pad_id` never are.
-            target_mask: bool, broadcast to (B, H, T, T); besides that none looks ahead, unless the
-                configuration lets it. Padding needs no mask: it comes later than all words, or is
-                hidden.
-            attention_maps: a dict to put the weights of each head into, under the name of its
-                attention, such as "decoder.layers.0.cross_attention": (B, H, T, S).
-        Returns:
-            (B, T, V) logits; those at t are about the token at t + 1.
-        Raises:
-            ValueError: texts or masks do not fit; an id that is no token is named with its place.
+        As `qkv.numpy.Transformer.__call__`.
         """
         x = self.hidden_states(
             source,
@@ -110,10 +95,7 @@ class Transformer(Layer):
     ) -> Tensor:
         """The decoder's last hidden states (B, T, d_model), which `output` makes logits of.
 
-        Args:
-            source, target, source_mask, target_mask, attention_maps: as for the whole model.
-        Raises:
-            ValueError: texts or masks do not fit; an id that is no token is named with its place.
+        As `qkv.numpy.Transformer.hidden_states`.
         """
         mask = self._memory_mask(source, source_mask)
         memory = self._encoded(source, mask, attention_maps)
@@ -169,15 +151,7 @@ class Transformer(Layer):
     ) -> Tensor:
         """Decoder pass: logits of each next token of the target, from a memory that is given.
 
-        Args:
-            target: (B, T) token ids.
-            memory: (B, S, d_model), what `encode` returned.
-            memory_mask: what `memory_mask` returned.
-            target_mask, attention_maps: as for the whole model.
-            caches: what each layer has kept of the tokens before; `start_decoding` makes them.
-            last: score only what comes after the last token.
-        Returns:
-            (B, T, V) logits, or (B, 1, V) of the last.
+        As `qkv.numpy.Transformer.decode`.
         """
         x = self._decoded(target, memory, memory_mask, target_mask, attention_maps, caches)
         logits: Tensor = self.output(x[:, -1:] if last else x)  # (B, T, V)
@@ -216,8 +190,7 @@ class Transformer(Layer):
     def start_decoding(self, source: Tensor, *, source_mask: Tensor | None = None) -> DecodingState:
         """Start decoding: encode the source, and give a state that writes token by token.
 
-        Raises:
-            ValueError: the model is in training mode or not causal, or source and mask do not fit.
+        As `qkv.numpy.Transformer.start_decoding`.
         """
         mask = self._memory_mask(source, source_mask)
         memory = self._encoded(source, mask)

@@ -20,21 +20,9 @@ __all__ = ["EncoderLayer"]
 class EncoderLayer(Layer):
     """Encoder layer: self-attention and feed-forward, each in Add & Norm.
 
-    Args:
-        d_model, n_heads, d_ff: widths and number of heads.
-        dropout: the share of what each sub-layer adds that is left out while training. The weights
-            of attention and the inside of the feed-forward part have none, as in the paper.
-        activation: one of `ACTIVATIONS`, as `FeedForward` takes it.
-        norm, norm_placement: one of `NORMS`, and "post" or "pre", as `AddNorm` takes them.
-        bias: in the projections of attention.
-        d_k, d_v, n_kv_heads, rotary: as `MultiHeadAttention` takes them.
-        norm_eps: ε of each norm.
-        feed_forward_bias, norm_bias: in the feed-forward part, and in each layer norm.
+    As `qkv.numpy.EncoderLayer`, with:
         rng: draws the parameters, and what dropout keeps; None is torch's own generator.
         dtype, device: of the parameters, and so of what the layer takes.
-    Raises:
-        ValueError: the sizes do not fit together, or a word is unknown.
-    Source: Vaswani et al. 2017, section 3.1.
     """
 
     def __init__(
@@ -100,13 +88,7 @@ class EncoderLayer(Layer):
     ) -> Tensor:
         """Self-attention, then feed-forward.
 
-        Args:
-            x: (B, S, d_model).
-            mask: bool, broadcast to (B, H, S, S); True = may attend.
-            bias: float, broadcast to (B, H, S, S); added to the scores.
-            attention_maps: a dict to put "self_attention" into, (B, H, S, S).
-        Returns:
-            (B, S, d_model).
+        As `qkv.numpy.EncoderLayer.__call__`.
         """
 
         def attend(x: Tensor) -> Tensor:

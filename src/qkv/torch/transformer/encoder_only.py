@@ -26,20 +26,9 @@ __all__ = ["EncoderOnly"]
 class EncoderOnly(Layer):
     """Encoder-only Transformer: each token sees the whole text, and the head scores it, as in BERT.
 
-    The input of the encoder is norm(embedding + position + token type). The token type says whether
-    a token is of the first sentence, 0, or of the second, 1.
-
-    Args:
-        config: sizes and choices; n_layers counts the encoder's, "target" and "all" tie the same
-            two tables, and `causal` is not asked for: nothing hides what comes later.
-        n_token_types: rows of the table of token types.
-        mlm_head: add the head of a masked language model. Without it there are hidden states only.
+    As `qkv.numpy.EncoderOnly`, with:
         rng: draws the parameters, and what dropout keeps; None is torch's own generator.
         dtype, device: of the parameters, and of the result.
-    Raises:
-        ValueError: the configuration speaks of a second text, or the head cannot have its
-            activation.
-    Source: Devlin et al. 2019, section 3.
     """
 
     def __init__(
@@ -95,17 +84,7 @@ class EncoderOnly(Layer):
     ) -> Tensor:
         """Logits of each token itself, all of them at once.
 
-        Args:
-            ids: (B, T) token ids, of which [MASK] hides some. Padding, `config.pad_id`, is hidden
-                from every token.
-            token_types: (B, T) ints below n_token_types; None means 0 everywhere.
-            mask: bool, broadcast to (B, H, T, T), True = may attend; besides padding.
-            attention_maps: a dict to put the weights of each head into, under the name of its
-                attention, such as "encoder.layers.0.self_attention": (B, H, T, T).
-        Returns:
-            (B, T, V) logits; those at t are about the token at t.
-        Raises:
-            ValueError: ids, token_types or mask do not fit, or the model has no head.
+        As `qkv.numpy.EncoderOnly.__call__`.
         """
         check_head("EncoderOnly", self.mlm_head)
         x = self.hidden_states(
@@ -125,10 +104,7 @@ class EncoderOnly(Layer):
     ) -> Tensor:
         """The last hidden states (B, T, d_model), which the head makes logits of.
 
-        Args:
-            ids, token_types, mask, attention_maps: as for the whole model.
-        Raises:
-            ValueError: ids, token_types or mask do not fit.
+        As `qkv.numpy.EncoderOnly.hidden_states`.
         """
         if token_types is None:
             token_types = torch.zeros_like(ids)

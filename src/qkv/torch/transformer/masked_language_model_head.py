@@ -21,15 +21,9 @@ __all__ = ["MaskedLanguageModelHead"]
 class MaskedLanguageModelHead(Layer):
     """Head of a masked language model: logits = norm(gelu(x W + b)) tableᵀ + output bias.
 
-    Args:
-        config: its activation, one of `GELUS`, its norm, and whether the output is tied and has a
-            bias.
-        table: the embedding that the output is tied to.
+    As `qkv.numpy.transformer.masked_language_model_head.MaskedLanguageModelHead`, with:
         rng: draws the weights; None is torch's own generator.
         dtype, device: of the parameters.
-    Raises:
-        ValueError: the configuration has another activation.
-    Source: Devlin et al. 2019, section 3.1; the layer before the output is in their code alone.
     """
 
     def __init__(

@@ -16,11 +16,8 @@ __all__ = ["OutputProjection", "TiedOutput", "output_projection"]
 class TiedOutput(Layer):
     """Tied output projection: logits x tableᵀ + b, by the table that embeds the tokens.
 
-    Args:
-        table: whose parameters these are, too.
-        bias: add one, zero at first.
+    As `qkv.numpy.transformer.output_projection.TiedOutput`, with:
         dtype, device: of the bias.
-    Source: Press and Wolf 2017.
     """
 
     table: Embedding
@@ -50,9 +47,8 @@ class TiedOutput(Layer):
 class OutputProjection(NamedTuple):
     """The parameters that project hidden states to logits: x weightᵀ + bias.
 
-    Args:
+    As `qkv.numpy.transformer.output_projection.OutputProjection`, with:
         weight: (V, d_model).
-        bias: (V,), or None.
         pad_id: the row of the weight that is a constant, and gets no gradient; None for none.
     """
 

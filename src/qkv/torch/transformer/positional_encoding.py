@@ -16,11 +16,9 @@ __all__ = ["PositionalEncoding"]
 class PositionalEncoding(Layer):
     """Positional encoding: added to embeddings, with dropout; or a bias for the scores (ALiBi).
 
-    Args:
-        config: says by `positions` which of `POSITIONS`.
+    As `qkv.numpy.transformer.positional_encoding.PositionalEncoding`, with:
         rng: draws a learned table, and what dropout keeps; None is torch's own generator.
         dtype, device: of a learned table.
-    Source: Vaswani et al. 2017, section 3.5 and 5.4.
     """
 
     def __init__(
@@ -42,10 +40,7 @@ class PositionalEncoding(Layer):
     def forward(self, x: Tensor, start: int = 0) -> tuple[Tensor, Tensor | None]:
         """Encode the positions of vectors of which the first stands at `start`.
 
-        Args:
-            x: (B, T, d_model).
-        Returns:
-            (B, T, d_model), and a bias (1, H, T, start + T) for self-attention, or None.
+        As `qkv.numpy.transformer.positional_encoding.PositionalEncoding.__call__`.
         """
         x, bias = POSITIONS[self.config.positions](self, x, start)
         return self.dropout(x), bias
