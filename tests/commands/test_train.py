@@ -8,9 +8,8 @@ import torch
 from qkv import commands
 from qkv.checkpoint import Checkpoint
 from qkv.commands import train
-from qkv.commands.train.parser import parser, read
+from qkv.commands.train.parser import argument_docs, parser, read
 from qkv.config import TransformerConfig
-from qkv.trainer.fields import argument_docs
 from qkv.translator import Translator
 from tests.helpers.training import PAIRS, SHORT, SMALL, log, same, write_pairs
 

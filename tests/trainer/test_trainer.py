@@ -29,7 +29,7 @@ from qkv.trainer import (
     TranslationData,
     ValidationResult,
 )
-from qkv.trainer.fields import ChangedFieldError
+from qkv.trainer.config import ChangedFieldError
 from qkv.translator import Translator
 from tests.helpers.processes import run_python
 from tests.helpers.tolerances import TOLERANCE

@@ -6,8 +6,10 @@ from dataclasses import FrozenInstanceError, fields, replace
 import numpy as np
 import pytest
 
+from qkv.commands.train.parser import argument_docs
+from qkv.shapes.fields import field_types
 from qkv.trainer import DataConfig, ModelConfig, RuntimeConfig, TrainingConfig
-from qkv.trainer.fields import ChangedFieldError, argument_docs, field_types
+from qkv.trainer.config import ChangedFieldError
 
 CONFIGS = [DataConfig, ModelConfig, TrainingConfig, RuntimeConfig]
 

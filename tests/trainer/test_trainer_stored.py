@@ -10,7 +10,7 @@ from qkv.checkpoint import Checkpoint
 from qkv.commands import train
 from qkv.config import TransformerConfig
 from qkv.trainer import DataConfig, RuntimeConfig, TrainingConfig, TrainingRun, stored
-from qkv.trainer.fields import ChangedFieldError
+from qkv.trainer.config import ChangedFieldError
 from qkv.trainer.stored import StoredRun
 from tests.helpers.training import SHORT, SMALL, same, write_pairs
 

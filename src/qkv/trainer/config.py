@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from qkv.shapes import choices
-from qkv.text.lines import MAX_TEXT
-from qkv.trainer.fields import (
-    ChangedFieldError,
+from qkv.shapes.fields import (
     Choice,
     Count,
     Interval,
@@ -20,10 +18,20 @@ from qkv.trainer.fields import (
     Share,
     check_fields,
 )
+from qkv.text.lines import MAX_TEXT
 
-__all__ = ["PATHS", "DataConfig", "ModelConfig", "RuntimeConfig", "TrainingConfig"]
+__all__ = [
+    "LATER_END",
+    "PATHS",
+    "ChangedFieldError",
+    "DataConfig",
+    "ModelConfig",
+    "RuntimeConfig",
+    "TrainingConfig",
+]
 
 PATHS = ("source", "target", "tsv", "valid_source", "valid_target")
+LATER_END = ("epochs", "steps")  # of which a run that goes on may have more than it began with
 MOST_STEPS = 10**9  # years; and no float overflows on the way to them
 
 
@@ -248,3 +256,21 @@ class RuntimeConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
+
+
+class ChangedFieldError(ValueError):
+    """A run is to go on with another value of a field than it began with.
+
+    Args:
+        name: of the field.
+        given, stored: the two values.
+    """
+
+    def __init__(self, name: str, given: Any, stored: Any) -> None:
+        more = ", give more" if name in LATER_END else ""
+        self.hint = f"Leave it out{more}, or begin another run with `out`"
+        super().__init__(
+            f"TrainingRun: `{name}` = {given!r} is not how this run began: it has {stored!r}. "
+            f"{self.hint}"
+        )
+        self.name, self.given, self.stored = name, given, stored

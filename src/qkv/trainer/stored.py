@@ -10,8 +10,14 @@ from typing import Any, Self
 
 import qkv
 from qkv.config import TransformerConfig
-from qkv.trainer.config import PATHS, DataConfig, RuntimeConfig, TrainingConfig
-from qkv.trainer.fields import LATER_END, ChangedFieldError
+from qkv.trainer.config import (
+    LATER_END,
+    PATHS,
+    ChangedFieldError,
+    DataConfig,
+    RuntimeConfig,
+    TrainingConfig,
+)
 
 __all__ = ["StoredRun", "check_unchanged"]
 

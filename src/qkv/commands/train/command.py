@@ -14,7 +14,7 @@ from typing import Any
 from qkv.checkpoint import Checkpoint
 from qkv.commands.messages import escaped, os_error_message
 from qkv.commands.train.parser import configs_of, flags, read, with_flags
-from qkv.trainer.fields import ChangedFieldError
+from qkv.trainer.config import ChangedFieldError
 from qkv.trainer.run import TrainingRun
 
 __all__ = ["main"]

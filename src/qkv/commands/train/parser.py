@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import re
 from collections.abc import Sequence
@@ -10,10 +11,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from qkv.commands.argument_types import ArgumentParser, number
 from qkv.config import TransformerConfig
+from qkv.shapes.fields import Choice, FieldType, Interval, field_types
 from qkv.trainer.config import PATHS, DataConfig, ModelConfig, RuntimeConfig, TrainingConfig
-from qkv.trainer.fields import Choice, FieldType, Interval, argument_docs, field_types
 
-__all__ = ["Configs", "flag", "flags", "parser", "read", "with_flags"]
+__all__ = ["Configs", "argument_docs", "flag", "flags", "parser", "read", "with_flags"]
 
 EXAMPLES = """examples:
   qkv train                                   the English-Korean grammar of the book
@@ -29,6 +30,7 @@ GROUPS: dict[str, Any] = {
     "machine": RuntimeConfig,
 }
 METAVARS = {"columns": ("S", "T"), "betas": "BETA", "validate_every": "STEPS"}
+ARGUMENT = re.compile(r"^ {4}(\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
 FIELD = re.compile(r"`([a-z_0-9]+)`")
 Config = TypeVar("Config")
 
@@ -62,6 +64,16 @@ def parser() -> argparse.ArgumentParser:
             if (config, name) != (DataConfig, "seed"):  # one flag for both seeds
                 _add(group, name, field, docs.get(name, ""))
     return result
+
+
+def argument_docs(documented: type) -> dict[str, str]:
+    """What the docstring of a class says of each of its arguments, by name."""
+    entries = ARGUMENT.findall(inspect.getdoc(documented) or "")
+    return {
+        name: " ".join(text.split()).removesuffix(".")
+        for names, text in entries
+        for name in names.split(", ")
+    }
 
 
 def _add(group: argparse._ArgumentGroup, name: str, field: FieldType, text: str) -> None:

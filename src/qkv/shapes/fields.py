@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-import re
 from dataclasses import dataclass, fields
 from types import NoneType
 from typing import Annotated, Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
-from qkv.shapes import as_python, check_bool, check_choice
 from qkv.shapes.formatting import format_value
-from qkv.shapes.scalars import as_float, as_int
-
-__all__ = [
-    "LATER_END",
-    "ChangedFieldError",
-    "Choice",
-    "Count",
-    "FieldType",
-    "Interval",
-    "NonNegative",
-    "Positive",
-    "Seed",
-    "Share",
-    "argument_docs",
-    "check_fields",
-    "field_types",
-]
-
-LATER_END = ("epochs", "steps")  # of which a run that goes on may have more than it began with
-
-ARGUMENT = re.compile(r"^ {4}(\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
+from qkv.shapes.scalars import as_float, as_int, as_python
+from qkv.shapes.values import check_bool, check_choice
 
 
 @dataclass(frozen=True)
@@ -102,16 +80,6 @@ def _field_type(hint: Any, default: Any) -> FieldType:
     return FieldType(rule, optional, length, default)
 
 
-def argument_docs(documented: type) -> dict[str, str]:
-    """What the docstring of a class says of each of its arguments, by name."""
-    entries = ARGUMENT.findall(inspect.getdoc(documented) or "")
-    return {
-        name: " ".join(text.split()).removesuffix(".")
-        for names, text in entries
-        for name in names.split(", ")
-    }
-
-
 def check_fields(config: Any) -> None:
     """Hold each field of a frozen configuration to its type; a number becomes Python's own.
 
@@ -143,21 +111,3 @@ def _check(call: str, name: str, rule: Any, value: Any) -> None:
         check_bool(call, **{name: value})
     elif not isinstance(value, rule):
         raise ValueError(f"{call}: {name} must be a {rule.__name__}, got {format_value(value)}")
-
-
-class ChangedFieldError(ValueError):
-    """A run is to go on with another value of a field than it began with.
-
-    Args:
-        name: of the field.
-        given, stored: the two values.
-    """
-
-    def __init__(self, name: str, given: Any, stored: Any) -> None:
-        more = ", give more" if name in LATER_END else ""
-        self.hint = f"Leave it out{more}, or begin another run with `out`"
-        super().__init__(
-            f"TrainingRun: `{name}` = {given!r} is not how this run began: it has {stored!r}. "
-            f"{self.hint}"
-        )
-        self.name, self.given, self.stored = name, given, stored
