@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 import qkv.numpy as qn
 import qkv.torch as qt
-from qkv.config import TransformerConfig, parameter_count
+from qkv.commands.train.parser import argument_docs
+from qkv.config import ModelConfig, TransformerConfig, parameter_count
 from qkv.shapes.choices import ACTIVATIONS, NORMS, PLACEMENTS, POSITIONS, TIES
+from qkv.shapes.fields import field_types
 from tests.helpers.models import CASES, MODELS, SMALL, build, config_of
 
 
@@ -117,6 +119,26 @@ def test_a_configuration_stays_as_it_is():
     assert TransformerConfig(**dataclasses.asdict(config)) == config
 
 
+def test_what_two_configurations_share_differs_in_its_defaults_alone():
+    shared, whole = field_types(ModelConfig), field_types(TransformerConfig)
+    changed = {name for name, field in shared.items() if field != whole[name]}
+    assert changed == {"d_model", "n_heads", "d_ff", "n_layers", "norm_placement", "tie"}
+    for name, field in shared.items():
+        assert field._replace(default=whole[name].default) == whole[name]
+
+
+def test_the_docstring_says_of_every_field_what_it_is():
+    documented, base = argument_docs(TransformerConfig), argument_docs(ModelConfig)
+    assert documented.keys() >= field_types(TransformerConfig).keys()
+    assert all(documented[name] == base[name] for name in field_types(ModelConfig))
+
+
+def test_as_many_tables_are_tied_as_the_vocabularies_allow_where_nothing_is_said():
+    assert TransformerConfig(5, tie=None).tie == "all"
+    assert TransformerConfig(5, 7, tie=None).tie == "target"
+    assert TransformerConfig(5, 5, tie=None).tie == "target"
+
+
 COUNT = "must be a whole number of at least 1"
 REFUSED = {
     f"vocab_size {COUNT}, got 0": {"vocab_size": 0},
@@ -137,13 +159,16 @@ REFUSED = {
         "positions": "rotary",
         "n_heads": 4,
     },
-    "dropout must be a number in [0, 1), got 1: 0 leaves nothing out": {"dropout": 1},
+    "dropout must be a number of at least 0 and below 1, got 1: 0 leaves nothing out": {
+        "dropout": 1
+    },
     f"activation must be one of {', '.join(map(repr, ACTIVATIONS))}, got 'tanh'": {
         "activation": "tanh"
     },
     "feed_forward_bias must be True or False, got 1": {"feed_forward_bias": 1},
     "norm_bias must be True or False, got None": {"norm_bias": None},
     "norm_eps must be a number above 0, got 0: 1e-5 is usual": {"norm_eps": 0},
+    "norm_eps must be a number above 0, got inf: 1e-5 is usual": {"norm_eps": float("inf")},
     "causal must be True or False, got 'bidirectional'": {"causal": "bidirectional"},
     "norm must be one of 'layer', 'rms', got 'batch'": {"norm": "batch"},
     "norm_placement must be one of 'post', 'pre', got 'both'": {"norm_placement": "both"},

@@ -25,6 +25,7 @@ from typing import Any
 import torch
 
 from qkv.checkpoint import Checkpoint
+from qkv.config import ModelConfig
 from qkv.corpus import Pair, sentences, split_by_combination, split_random
 from qkv.files import atomic_write
 from qkv.pretrained import (
@@ -37,7 +38,6 @@ from qkv.pretrained.load import MODEL
 from qkv.torch import Transformer
 from qkv.trainer import (
     DataConfig,
-    ModelConfig,
     RuntimeConfig,
     Trainer,
     TrainingConfig,

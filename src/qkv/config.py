@@ -1,56 +1,113 @@
 """Configuration of a Transformer: its sizes and choices, and its parameter count."""
 
-from dataclasses import dataclass
-from typing import Any
+from __future__ import annotations
 
-from qkv.shapes import (
-    as_python,
-    check_bool,
-    check_choice,
-    check_count,
-    check_range,
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Any, TypeAlias
+
+from qkv.shapes import check_choice
+from qkv.shapes.choices import (
+    ACTIVATIONS,
+    GATED,
+    LAYOUTS,
+    MODELS,
+    NORMS,
+    PLACEMENTS,
+    POSITIONS,
+    TIES,
 )
-from qkv.shapes.choices import GATED, MODELS, OF_A_CONFIG
+from qkv.shapes.fields import (
+    Choice,
+    Count,
+    Interval,
+    Positive,
+    Share,
+    check_fields,
+    documented_with_base,
+)
 from qkv.shapes.multi_head import check_rotary_width, head_sizes
 from qkv.shapes.transformer import check_vocabularies
 
-__all__ = ["TransformerConfig", "parameter_count"]
+__all__ = ["ModelConfig", "TransformerConfig", "parameter_count"]
+
+Placement: TypeAlias = Annotated[str, Choice(PLACEMENTS)]
+Tie: TypeAlias = Annotated[str, Choice(TIES)] | None
 
 
-@dataclass(frozen=True)
-class TransformerConfig:
-    """Configuration of a Transformer; the defaults are the base model of the paper.
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """Sizes and choices of a model that hang on no vocabulary; the defaults are of a small one.
 
     Args:
-        vocab_size: number of tokens; with two vocabularies, those of the source.
-        target_vocab_size: those of the target; None means one vocabulary for both.
         d_model: width of the vectors that pass through.
         n_heads: heads of each attention.
-        n_kv_heads: heads of keys and values; None means n_heads.
-        d_k, d_v: widths of a head; None means d_model / n_heads, and d_k.
         d_ff: width inside the feed-forward part.
         n_layers: layers of the encoder, or of a decoder that stands alone.
         n_decoder_layers: layers of the decoder; None means n_layers.
         dropout: on what each sub-layer adds, and on the sum of embedding and position; not on the
             weights of attention, nor inside the feed-forward part, where the paper has none.
-        activation: inside the feed-forward part, "relu" in the paper, "gelu_tanh" in GPT-2.
-        norm: the kind of every norm, "layer" in the paper.
-        norm_eps: ε of each norm.
         norm_placement: "post", the paper's, or "pre".
-        final_norm: one more norm at the end of each stack; None means only where norm_placement is
-            "pre", which leaves the last sum without one.
+        norm: the kind of every norm, "layer" in the paper.
+        activation: inside the feed-forward part, "relu" in the paper, "gelu_tanh" in GPT-2.
         positions: "sinusoidal" waves or a "learned" table, added to the embedding; "rotary" or
             "alibi", inside each self-attention; "none".
+        tie: which tables are one: "none"; "target", whose embedding is the output projection too;
+            "all", the source's embedding as well, which needs one vocabulary; None means "all", or
+            "target" with separate vocabularies.
+    Raises:
+        ValueError: a field does not fit, or two do not go together.
+    """
+
+    d_model: Count = 128
+    n_heads: Count = 4
+    d_ff: Count = 512
+    n_layers: Count = 3
+    n_decoder_layers: Count | None = None
+    dropout: Share = 0.1
+    norm_placement: Placement = "pre"
+    norm: Annotated[str, Choice(NORMS)] = "layer"
+    activation: Annotated[str, Choice(ACTIVATIONS)] = "relu"
+    positions: Annotated[str, Choice(POSITIONS)] = "sinusoidal"
+    tie: Tie = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        # What `TransformerConfig` says of these would advise a d_k, which is no field here.
+        if self.d_model % self.n_heads:
+            raise ValueError(
+                f"ModelConfig: `d_model` must be a multiple of `n_heads`, got {self.d_model} and "
+                f"{self.n_heads}: give another of the two"
+            )
+        if self.positions == "rotary" and self.d_model // self.n_heads % 2:
+            raise ValueError(
+                "ModelConfig: rotary positions turn pairs of numbers, so `d_model` / `n_heads` must"
+                f" be even, got {self.d_model // self.n_heads}: give another of the two"
+            )
+
+
+@documented_with_base
+@dataclass(frozen=True)
+class TransformerConfig(ModelConfig):
+    """Configuration of a Transformer; the defaults are the base model of the paper.
+
+    Its arguments are those of `ModelConfig`, with the paper's sizes as defaults, and more:
+
+    Args:
+        vocab_size: number of tokens; with two vocabularies, those of the source.
+        target_vocab_size: those of the target; None means one vocabulary for both.
+        n_kv_heads: heads of keys and values; None means n_heads.
+        d_k, d_v: widths of a head; None means d_model / n_heads, and d_k.
+        final_norm: one more norm at the end of each stack; None means only where norm_placement is
+            "pre", which leaves the last sum without one.
         layout: of the waves, "interleaved" as in the paper or "halves".
         max_len: the longest text, where positions are learned; elsewhere there is no longest.
-        tie: "none" of the tables is shared; "target": its embedding is the output projection too;
-            "all": the source's embedding as well, which needs one vocabulary.
         bias: in the projections of attention.
-        feed_forward_bias: in the projections of the feed-forward part.
-        norm_bias: in each layer norm; an RMS norm has none.
         output_bias: one more number for each token of the target, added to its scores.
         scale_embedding: multiply embeddings by √d_model.
         pad_id: the token that fills short texts up at their end; None for none.
+        norm_eps: ε of each norm.
+        feed_forward_bias: in the projections of the feed-forward part.
+        norm_bias: in each layer norm; an RMS norm has none.
         causal: each token of the decoder attends to itself and to those before it. False lets it
             attend to those after it too, as BERT does: such a model cannot write token by token.
     Raises:
@@ -58,54 +115,41 @@ class TransformerConfig:
     Source: Vaswani et al. 2017, table 3.
     """
 
-    vocab_size: int
-    target_vocab_size: int | None = None
-    d_model: int = 512
-    n_heads: int = 8
-    n_kv_heads: int | None = None
-    d_k: int | None = None
-    d_v: int | None = None
-    d_ff: int = 2048
-    n_layers: int = 6
-    n_decoder_layers: int | None = None
-    dropout: float = 0.1
-    activation: str = "relu"
-    norm: str = "layer"
-    norm_placement: str = "post"
+    vocab_size: Count
+    target_vocab_size: Count | None = None
+    _: KW_ONLY
+    d_model: Count = 512
+    n_heads: Count = 8
+    d_ff: Count = 2048
+    n_layers: Count = 6
+    norm_placement: Placement = "post"
+    tie: Tie = "all"
+    n_kv_heads: Count | None = None
+    d_k: Count | None = None
+    d_v: Count | None = None
     final_norm: bool | None = None
-    positions: str = "sinusoidal"
-    layout: str = "interleaved"
-    max_len: int = 512
-    tie: str = "all"
+    layout: Annotated[str, Choice(LAYOUTS)] = "interleaved"
+    max_len: Count = 512
     bias: bool = True
     output_bias: bool = False
     scale_embedding: bool = True
-    pad_id: int | None = None
-    norm_eps: float = 1e-5
+    pad_id: Annotated[int, Interval(int, 0)] | None = None
+    norm_eps: Positive = 1e-5
     feed_forward_bias: bool = True
     norm_bias: bool = True
     causal: bool = True
 
     def __post_init__(self) -> None:
         call = "TransformerConfig"
-        check_count(call, vocab_size=self.vocab_size, d_ff=self.d_ff, max_len=self.max_len)
-        check_count(call, n_layers=self.n_layers, n_decoder_layers=self.decoder_layers)
+        check_fields(self)
+        if self.tie is None:
+            object.__setattr__(self, "tie", "all" if self.target_vocab_size is None else "target")
         d_k, _, _ = head_sizes(
             call, self.d_model, self.n_heads, self.d_k, self.d_v, self.n_kv_heads, False
         )
-        for name, words in OF_A_CONFIG.items():
-            check_choice(call, name, getattr(self, name), words)
-        check_range(call, "a number in [0, 1)", dropout=self.dropout)
-        check_bool(call, bias=self.bias, output_bias=self.output_bias)
-        check_bool(call, feed_forward_bias=self.feed_forward_bias, norm_bias=self.norm_bias)
-        check_bool(call, causal=self.causal)
-        check_range(call, "a number above 0", norm_eps=self.norm_eps)
-        check_bool(call, scale_embedding=self.scale_embedding, final_norm=self.ends_in_norm)
         if self.positions == "rotary":
             check_rotary_width(call, d_k, "positions='rotary'")
-        check_vocabularies(call, self.tie, self.vocab_size, self.target_vocab_size, self.pad_id)
-        for name, value in list(vars(self).items()):  # what is written to a file is Python's own
-            object.__setattr__(self, name, as_python(value))
+        check_vocabularies(call, self.tie, self.vocab_size, self.target_vocabulary, self.pad_id)
 
     @property
     def target_vocabulary(self) -> int:

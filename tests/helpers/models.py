@@ -6,7 +6,7 @@ import torch
 import qkv.numpy as qn
 import qkv.torch as qt
 from qkv.config import TransformerConfig
-from qkv.shapes.choices import OF_A_CONFIG
+from qkv.shapes.fields import Choice, field_types
 from tests.helpers.layers import copy_parameters
 
 V, B, S, T = 17, 2, 7, 5
@@ -63,9 +63,14 @@ CASES = {
     "own widths": {"d_k": 2, "d_v": 5, "n_heads": 5, "n_decoder_layers": 3, "n_layers": 1},
     "a head for each number": {"n_heads": 12, "n_layers": 1},
 }
+CHOICES = {  # the fields of a configuration that are one of some words
+    name: field.rule.words
+    for name, field in field_types(TransformerConfig).items()
+    if isinstance(field.rule, Choice)
+}
 ONE_WORD = {
     f"{option} {word}": {option: word}
-    for option, words in OF_A_CONFIG.items()
+    for option, words in CHOICES.items()
     for word in words
     if all(getattr(TransformerConfig(**SMALL | case), option) != word for case in CASES.values())
 }

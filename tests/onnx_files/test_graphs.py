@@ -16,9 +16,8 @@ import qkv.torch as qt
 from qkv.bridge import state_dict
 from qkv.config import TransformerConfig
 from qkv.onnx import OnnxTransformer, graphs
-from qkv.shapes.choices import OF_A_CONFIG
 from tests.helpers import models as small
-from tests.helpers.models import SMALL, S, detached, tensors, texts
+from tests.helpers.models import CHOICES, SMALL, S, detached, tensors, texts
 from tests.helpers.onnx_graphs import decoder_step_model, encoder_model
 from tests.helpers.rooms import close
 
@@ -72,7 +71,7 @@ def stepwise(state, target, parts=(1, 1, 2, 1)):
 def test_the_cases_hold_every_choice():
     configs = [config_of(case) for case in CASES]
     for name, words in (
-        *OF_A_CONFIG.items(),
+        *CHOICES.items(),
         ("output_bias", [False, True]),
         ("bias", [False, True]),
         ("norm_bias", [False, True]),

@@ -20,6 +20,7 @@ from qkv.bridge import state_dict
 from qkv.checkpoint import Checkpoint
 from qkv.commands import translate
 from qkv.commands.translate_remarks import greeting
+from qkv.config import ModelConfig
 from qkv.corpus import sentences, split_by_combination
 from qkv.pretrained import (
     EXAMPLES,
@@ -36,7 +37,7 @@ from qkv.pretrained.lenient_tokenizer import LenientTokenizer, UnknownWordsError
 from qkv.pretrained.load import DIGEST, MODEL, load_verified, manifest
 from qkv.pretrained.scores import POSITIONAL_BASELINES
 from qkv.text import SPECIAL_TOKENS, UNK, train_word_level
-from qkv.trainer import DataConfig, ModelConfig, Trainer, TrainingConfig
+from qkv.trainer import DataConfig, Trainer, TrainingConfig
 from qkv.translator import AttentionMaps, Translator
 from tests.helpers.processes import run_python
 from tools import train_pretrained

@@ -21,7 +21,7 @@ from qkv.learning_rate_schedules import SCHEDULES
 from qkv.shapes import choices
 from qkv.trainer import TrainingConfig
 from tests.helpers.layers import same_gradients
-from tests.helpers.models import MODELS, detached, tensors, texts, twins
+from tests.helpers.models import CHOICES, MODELS, detached, tensors, texts, twins
 from tests.helpers.node import node
 from tests.helpers.rooms import close
 from tests.helpers.waiting import WAIT_SECONDS
@@ -32,7 +32,7 @@ TABLES = {
     "POSITIONS": "transformer.positional_encoding",
     "OPTIMIZERS": "training.optimizers",
 }
-WORDS = [(option, word) for option, words in choices.OF_A_CONFIG.items() for word in words]
+WORDS = [(option, word) for option, words in CHOICES.items() for word in words]
 JAVASCRIPT = Path(qkv.__file__).parent / "javascript"
 LOSS = {"label_smoothing": 0.1, "ignore_index": 0}
 
@@ -44,7 +44,7 @@ def models_with(option, word, model):
 def test_every_list_of_words_is_tried():
     lists = {name: x for name, x in vars(choices).items() if isinstance(x, tuple)}
     tried = {
-        *choices.OF_A_CONFIG.values(),
+        *CHOICES.values(),
         choices.LENGTH_FORMULAS,
         choices.REDUCTIONS,
         tuple(MODELS),

@@ -83,7 +83,7 @@ print(len(history.steps), len(history.validations), history.losses[-1] < history
 def test_to_import_it_loads_no_torch_and_names_what_is_there():
     code = (
         "import sys, qkv.trainer\n"
-        "from qkv.trainer import DataConfig, ModelConfig, RuntimeConfig, TrainingConfig\n"
+        "from qkv.trainer import DataConfig, RuntimeConfig, TrainingConfig\n"
         "from qkv.commands.train import main\n"
         "print([name for name in sys.modules if name.partition('.')[0] == 'torch'])\n"
         "for name in qkv.trainer.__all__: getattr(qkv.trainer, name)"

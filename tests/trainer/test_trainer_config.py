@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from qkv.commands.train.parser import argument_docs
+from qkv.config import ModelConfig
 from qkv.shapes.fields import field_types
-from qkv.trainer import DataConfig, ModelConfig, RuntimeConfig, TrainingConfig
-from qkv.trainer.config import ChangedFieldError
+from qkv.trainer import DataConfig, RuntimeConfig, TrainingConfig
+from qkv.trainer.config import ChangedFieldError, check_tie
 
 CONFIGS = [DataConfig, ModelConfig, TrainingConfig, RuntimeConfig]
 
@@ -134,8 +135,9 @@ def test_a_later_end_by_steps_or_by_epochs_whichever_the_first_was_by():
 
 
 def test_one_table_needs_one_vocabulary():
-    assert ModelConfig().resolved(False).tie == "all"
-    assert ModelConfig().resolved(True).tie == "target"
-    assert ModelConfig(tie="none").resolved(True).tie == "none"
+    separate = DataConfig(separate_vocabularies=True)
+    for tie in (None, "none", "target"):
+        check_tie(ModelConfig(tie=tie), separate)
+    check_tie(ModelConfig(tie="all"), DataConfig())
     with pytest.raises(ValueError, match="`tie` all needs one vocabulary for both languages"):
-        ModelConfig(tie="all").resolved(True)
+        check_tie(ModelConfig(tie="all"), separate)

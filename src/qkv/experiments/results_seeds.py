@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from qkv.config import ModelConfig
 from qkv.corpus import Pair, sentences, split_by_combination
 from qkv.experiments.stored import run_and_store
 from qkv.pretrained import alignment_accuracy, antecedent_attention, exact_match, pretrained
@@ -16,7 +17,6 @@ from qkv.pretrained.load import MODEL
 from qkv.torch import Transformer
 from qkv.trainer import (
     DataConfig,
-    ModelConfig,
     RuntimeConfig,
     Trainer,
     TrainingConfig,

@@ -14,12 +14,3 @@ MODELS = ("encoder-decoder", "decoder-only")
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 TIES = ("none", "target", "all")
 SCHEDULES = ("linear", "noam")
-
-OF_A_CONFIG = {  # the fields of a `TransformerConfig` that are one of these words
-    "activation": ACTIVATIONS,
-    "norm": NORMS,
-    "norm_placement": PLACEMENTS,
-    "positions": POSITIONS,
-    "layout": LAYOUTS,
-    "tie": TIES,
-}

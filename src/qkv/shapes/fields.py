@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from dataclasses import dataclass, fields
+from functools import cache
 from types import NoneType
-from typing import Annotated, Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from qkv.shapes.formatting import format_value
+from qkv.shapes.formatting import format_value, with_hint
+from qkv.shapes.hints import NUMBER_HINTS, first_hint
 from qkv.shapes.scalars import as_float, as_int, as_python
 from qkv.shapes.values import check_bool, check_choice
+
+Config = TypeVar("Config")
 
 
 @dataclass(frozen=True)
@@ -64,7 +78,8 @@ class FieldType(NamedTuple):
     default: Any
 
 
-def field_types(config: type) -> dict[str, FieldType]:
+@cache
+def field_types(config: Any) -> dict[str, FieldType]:
     """The fields of a configuration's class, by name."""
     hints = get_type_hints(config, include_extras=True)
     return {field.name: _field_type(hints[field.name], field.default) for field in fields(config)}
@@ -86,8 +101,9 @@ def check_fields(config: Any) -> None:
     Raises:
         ValueError: one does not fit; it is named.
     """
-    call = type(config).__name__
-    for name, field in field_types(type(config)).items():
+    kind: Any = type(config)
+    call = kind.__name__
+    for name, field in field_types(kind).items():
         value = getattr(config, name)
         if value is None and field.optional:
             continue
@@ -106,8 +122,19 @@ def _check(call: str, name: str, rule: Any, value: Any) -> None:
         check_choice(call, name, value, rule.words)
     elif isinstance(rule, Interval):
         if not rule.holds(value):
-            raise ValueError(f"{call}: {name} must be a {rule}, got {format_value(value)}")
+            message = f"{call}: {name} must be a {rule}, got {format_value(value)}"
+            raise ValueError(with_hint(message, first_hint(NUMBER_HINTS, name)))
     elif rule is bool:
         check_bool(call, **{name: value})
     elif not isinstance(value, rule):
         raise ValueError(f"{call}: {name} must be a {rule.__name__}, got {format_value(value)}")
+
+
+def documented_with_base(config: type[Config]) -> type[Config]:
+    """Write what the docstring of its base says of their arguments into that of a configuration."""
+    own, base = (inspect.cleandoc(c.__doc__ or "") for c in (config, config.__bases__[0]))
+    _, _, arguments = base.partition("Args:\n")
+    if own and arguments:  # `python -OO` leaves neither
+        arguments, _, _ = arguments.partition("Raises:\n")
+        config.__doc__ = own.replace("Args:\n", f"Args:\n{arguments}", 1)
+    return config

@@ -4,24 +4,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from qkv.shapes.formatting import format_shape
-from qkv.shapes.values import check_below, check_count
+from qkv.shapes.values import check_below
 
 
 def check_vocabularies(
-    call: str, tie: str, vocab_size: int, target_vocab_size: int | None, pad_id: int | None
+    call: str, tie: str | None, vocab_size: int, target_vocab_size: int, pad_id: int | None
 ) -> None:
     """Refuse one table for two vocabularies, and padding that is no token of each."""
-    if target_vocab_size is not None:
-        check_count(call, target_vocab_size=target_vocab_size)
-        if tie == "all" and target_vocab_size != vocab_size:
-            hint = "one table has one vocabulary: tie='target' leaves the source its own"
-            raise ValueError(
-                f"{call}: target_vocab_size must be vocab_size = {vocab_size} with tie='all', "
-                f"got {target_vocab_size}: {hint}"
-            )
+    if tie == "all" and target_vocab_size != vocab_size:
+        hint = "one table has one vocabulary: tie='target' leaves the source its own"
+        raise ValueError(
+            f"{call}: target_vocab_size must be vocab_size = {vocab_size} with tie='all', "
+            f"got {target_vocab_size}: {hint}"
+        )
     if pad_id is not None:
-        check_count(call, 0, pad_id=pad_id)
-        V = vocab_size if target_vocab_size is None else min(vocab_size, target_vocab_size)
+        V = min(vocab_size, target_vocab_size)
         check_below(call, "pad_id", pad_id, "V", V, "it is a token of each vocabulary")
 
 

@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from qkv.trainer.config import DataConfig, ModelConfig, RuntimeConfig, TrainingConfig
+    from qkv.trainer.config import DataConfig, RuntimeConfig, TrainingConfig
     from qkv.trainer.data import TranslationData
     from qkv.trainer.events import (
         AverageResult,
@@ -41,7 +41,6 @@ __all__ = [
     "Event",
     "FitStart",
     "History",
-    "ModelConfig",
     "Runtime",
     "RuntimeConfig",
     "Scores",
@@ -59,7 +58,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "config": ("DataConfig", "ModelConfig", "RuntimeConfig", "TrainingConfig"),
+    "config": ("DataConfig", "RuntimeConfig", "TrainingConfig"),
     "data": ("TranslationData",),
     "fused_linear_cross_entropy": ("linear_cross_entropy",),
     "history": ("History",),

@@ -1,4 +1,4 @@
-"""Configurations of a training run: each option, its default and its help stand here alone."""
+"""Configurations of a training run, but for its model's: data, training, machine; their help."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
+from qkv.config import ModelConfig
 from qkv.shapes import choices
 from qkv.shapes.fields import (
     Choice,
@@ -25,9 +26,9 @@ __all__ = [
     "PATHS",
     "ChangedFieldError",
     "DataConfig",
-    "ModelConfig",
     "RuntimeConfig",
     "TrainingConfig",
+    "check_tie",
 ]
 
 PATHS = ("source", "target", "tsv", "valid_source", "valid_target")
@@ -93,59 +94,6 @@ class DataConfig:
             raise ValueError(
                 "DataConfig: `tsv` and `source` are two places for the same text: give one"
             )
-
-
-@dataclass(frozen=True)
-class ModelConfig:
-    """Sizes and choices of the model: a small one, where nothing else is said.
-
-    Args:
-        d_model, n_heads, d_ff, n_layers, n_decoder_layers, dropout, activation, norm, positions: as
-            `TransformerConfig` takes them.
-        norm_placement: of the norms, "pre" or "post".
-        tie: which tables are one; None means "all", or "target" with separate vocabularies.
-    Raises:
-        ValueError: a field does not fit.
-    """
-
-    d_model: Count = 128
-    n_heads: Count = 4
-    d_ff: Count = 512
-    n_layers: Count = 3
-    n_decoder_layers: Count | None = None
-    dropout: Share = 0.1
-    norm_placement: Annotated[str, Choice(choices.PLACEMENTS)] = "pre"
-    norm: Annotated[str, Choice(choices.NORMS)] = "layer"
-    activation: Annotated[str, Choice(choices.ACTIVATIONS)] = "relu"
-    positions: Annotated[str, Choice(choices.POSITIONS)] = "sinusoidal"
-    tie: Annotated[str, Choice(choices.TIES)] | None = None
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        # What `TransformerConfig` says of these would advise a d_k, which is no field here.
-        if self.d_model % self.n_heads:
-            raise ValueError(
-                f"ModelConfig: `d_model` must be a multiple of `n_heads`, got {self.d_model} and "
-                f"{self.n_heads}: give another of the two"
-            )
-        if self.positions == "rotary" and self.d_model // self.n_heads % 2:
-            raise ValueError(
-                "ModelConfig: rotary positions turn pairs of numbers, so `d_model` / `n_heads` must"
-                f" be even, got {self.d_model // self.n_heads}: give another of the two"
-            )
-
-    def resolved(self, separate_vocabularies: bool) -> ModelConfig:
-        """With `tie` filled in.
-
-        Raises:
-            ValueError: one table cannot hold two vocabularies.
-        """
-        if separate_vocabularies and self.tie == "all":
-            raise ValueError(
-                "ModelConfig: `tie` all needs one vocabulary for both languages: leave out "
-                "`separate_vocabularies`"
-            )
-        return replace(self, tie=self.tie or ("target" if separate_vocabularies else "all"))
 
 
 @dataclass(frozen=True)
@@ -256,6 +204,19 @@ class RuntimeConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
+
+
+def check_tie(model: ModelConfig, data: DataConfig) -> None:
+    """Refuse one table for two vocabularies.
+
+    Raises:
+        ValueError: the model would have one.
+    """
+    if data.separate_vocabularies and model.tie == "all":
+        raise ValueError(
+            "ModelConfig: `tie` all needs one vocabulary for both languages: leave out "
+            "`separate_vocabularies`"
+        )
 
 
 class ChangedFieldError(ValueError):

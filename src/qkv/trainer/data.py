@@ -11,10 +11,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from qkv.config import TransformerConfig
+from qkv.config import ModelConfig, TransformerConfig
 from qkv.text import PAD, UNK, Tokenizer, train_bpe, train_word_level
 from qkv.text.scripts import usual_scripts
-from qkv.trainer.config import DataConfig, ModelConfig
+from qkv.trainer.config import DataConfig, check_tie
 from qkv.trainer.read_texts import Texts, read_texts
 
 __all__ = ["Ids", "TranslationData"]
@@ -159,13 +159,13 @@ class TranslationData:
             TypeError: `TransformerConfig` has no such field.
         """
         separate = self.config.separate_vocabularies
-        model = ModelConfig(tie=sizes.pop("tie", None)).resolved(separate)
+        check_tie(ModelConfig(tie=sizes.get("tie")), self.config)
         options: dict[str, Any] = {
             "vocab_size": len(self.source),
             "target_vocab_size": len(self.target) if separate else None,
             "max_len": self.config.max_len + 1,
             "pad_id": PAD,
-            **asdict(model),
+            **asdict(ModelConfig()),
             **sizes,
         }
         return TransformerConfig(**options)

@@ -7,12 +7,12 @@ import inspect
 import os
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from qkv.commands.argument_types import ArgumentParser, number
-from qkv.config import TransformerConfig
+from qkv.config import ModelConfig
 from qkv.shapes.fields import Choice, FieldType, Interval, field_types
-from qkv.trainer.config import PATHS, DataConfig, ModelConfig, RuntimeConfig, TrainingConfig
+from qkv.trainer.config import PATHS, DataConfig, RuntimeConfig, TrainingConfig, check_tie
 
 __all__ = ["Configs", "argument_docs", "flag", "flags", "parser", "read", "with_flags"]
 
@@ -32,7 +32,6 @@ GROUPS: dict[str, Any] = {
 METAVARS = {"columns": ("S", "T"), "betas": "BETA", "validate_every": "STEPS"}
 ARGUMENT = re.compile(r"^ {4}(\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
 FIELD = re.compile(r"`([a-z_0-9]+)`")
-Config = TypeVar("Config")
 
 
 class Configs(NamedTuple):
@@ -51,15 +50,13 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    model_docs = argument_docs(TransformerConfig)
     for title, config in GROUPS.items():
         group = result.add_argument_group(title)
         if config is RuntimeConfig:
             group.add_argument("--out", default="model", help="the folder of the run; model")
             resume = "go on with the run of that folder, by its own options"
             group.add_argument("--resume", action="store_true", help=resume)
-        own = argument_docs(config).items()
-        docs = model_docs | {name: doc for name, doc in own if "`TransformerConfig`" not in doc}
+        docs = argument_docs(config)
         for name, field in field_types(config).items():
             if (config, name) != (DataConfig, "seed"):  # one flag for both seeds
                 _add(group, name, field, docs.get(name, ""))
@@ -120,12 +117,12 @@ def configs_of(options: argparse.Namespace) -> Configs:
     Raises:
         ValueError: two do not go together.
     """
-    data = _config(DataConfig, options)
-    model = _config(ModelConfig, options).resolved(data.separate_vocabularies)
-    return Configs(data, model, _config(TrainingConfig, options), _config(RuntimeConfig, options))
+    configs = Configs(*(_config(config, options) for config in GROUPS.values()))
+    check_tie(configs.model, configs.data)
+    return configs
 
 
-def _config(config: type[Config], options: argparse.Namespace) -> Config:
+def _config(config: Any, options: argparse.Namespace) -> Any:
     return config(**{name: getattr(options, name) for name in field_types(config)})
 
 
