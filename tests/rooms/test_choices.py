@@ -51,7 +51,9 @@ def test_every_list_of_words_is_tried():
     }
     tried |= {choices.OPTIMIZERS, choices.SCHEDULES}
     some_of_them = {choices.GATED, choices.GELUS}
-    assert set(lists.values()) - tried - some_of_them == {choices.APPROXIMATIONS}
+    untried = set(lists.values()) - tried - some_of_them
+    assert untried == {choices.APPROXIMATIONS, choices.PAGE_POSITIONS}
+    assert set(choices.PAGE_POSITIONS) < set(choices.POSITIONS)
     assert {word for words in some_of_them for word in words} <= set(choices.ACTIVATIONS)
 
 
@@ -90,7 +92,8 @@ def test_the_page_takes_every_word_but_what_it_cannot_compute():
     })"""
     taken = in_node(code, configs)
     refused = {word for word, is_taken in zip(WORDS, taken, strict=True) if not is_taken}
-    assert refused == {("positions", "alibi")}
+    unknown = set(choices.POSITIONS) - set(choices.PAGE_POSITIONS)
+    assert refused == {("positions", word) for word in unknown}
 
 
 @pytest.mark.parametrize("activation", choices.ACTIVATIONS)

@@ -9,6 +9,7 @@ import numpy as np
 from qkv.bridge import state_dict, to_bytes
 from qkv.javascript.scripts import checkpoint_content
 from qkv.shapes import check_choice
+from qkv.shapes.choices import PAGE_POSITIONS
 from qkv.translator import Translator
 
 __all__ = ["DTYPES", "FORMAT", "SIZE_LIMIT", "model_file"]
@@ -32,8 +33,8 @@ def model_file(translator: Translator, dtype: str = "float32") -> bytes:
     """
     check_choice("model_file", "dtype", dtype, DTYPES)
     config = translator.model.config
-    if config.positions == "alibi" or not config.causal:
-        got = "alibi positions" if config.positions == "alibi" else "causal=False"
+    if config.positions not in PAGE_POSITIONS or not config.causal:
+        got = f"{config.positions} positions" if config.causal else "causal=False"
         raise ValueError(f"model_file: the page computes no model with {got}: train another")
     with np.errstate(over="ignore"):
         parameters = {n: v.astype(dtype) for n, v in state_dict(translator.model).items()}

@@ -12,5 +12,6 @@ OPTIMIZERS = ("adam", "adamw")
 REDUCTIONS = ("mean", "sum", "none")
 MODELS = ("encoder-decoder", "decoder-only")
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
+PAGE_POSITIONS = ("sinusoidal", "learned", "rotary", "none")  # of these: what JavaScript computes
 TIES = ("none", "target", "all")
 SCHEDULES = ("linear", "noam")
