@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from qkv.decoding import BeamScorer, best_sentences, fill_id, keeps_cache
+from qkv.decoding import BeamScorer, best_sentences, has_kv_cache, resolve_pad_id
 from qkv.numpy.array_types import Floats, Ints
 from qkv.numpy.checks import check_shapes
 from qkv.numpy.decoding.stable_top_k import stable_top_k
@@ -64,7 +64,7 @@ def beam_search(
     check_beam_size(call, beam_size, n_best, early_stopping)
     check_length_penalty(call, length_penalty, length_formula)
     beam_size, n_best = int(beam_size), int(n_best)
-    cached = keeps_cache(step)
+    cached = has_kv_cache(step)
     scorer = BeamScorer(
         len(prefixes),
         beam_size,
@@ -91,6 +91,6 @@ def beam_search(
         appended = np.array(beams.tokens, tokens.dtype)[:, None]  # (A · K, 1)
         tokens = np.concatenate([tokens[parents], appended], 1)  # (A · K, t + 1)
         scores = np.array(beams.scores, sums.dtype).reshape(len(scorer.sentences), -1)  # (A, K)
-    pad = fill_id(eos_id, pad_id)
+    pad = resolve_pad_id(eos_id, pad_id)
     best, best_scores = best_sentences(scorer.hypotheses, n_best, prefixes.tolist(), pad)
     return np.array(best, prefixes.dtype), np.array(best_scores, sums.dtype)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from qkv.decoding import BeamHypotheses, best_sentences, fill_id, length_normalizer
+from qkv.decoding import BeamHypotheses, best_sentences, length_normalizer, resolve_pad_id
 from qkv.numpy.array_types import Floats, Ints
 from qkv.numpy.checks import check_shapes
 from qkv.numpy.decoding.step_function import StepFunction, next_log_probs
@@ -65,6 +65,6 @@ def exhaustive_search(
                 hypotheses[n].add(score / normalizer, sentence)
         tokens, scores = tokens[:, ~ends], scores[:, ~ends]
         parents = (np.arange(B)[:, None] * M + np.repeat(np.arange(M), V)[~ends]).reshape(-1)
-    pad = fill_id(eos_id, pad_id)
+    pad = resolve_pad_id(eos_id, pad_id)
     best, best_scores = best_sentences(hypotheses, int(n_best), prefixes.tolist(), pad)
     return np.array(best, prefixes.dtype), np.array(best_scores, scores.dtype)

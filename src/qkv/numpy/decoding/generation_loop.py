@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from qkv.decoding import fill_id, keeps_cache
+from qkv.decoding import has_kv_cache, resolve_pad_id
 from qkv.numpy.array_types import Floats, Ints
 from qkv.numpy.decoding.step_function import StepFunction, next_log_probs
 
@@ -30,7 +30,7 @@ def generate(
     Returns:
         (B, T) tokens, and (B,) sums of their log-probabilities.
     """
-    (B, start), pad = prefixes.shape, fill_id(eos_id, pad_id)
+    (B, start), pad = prefixes.shape, resolve_pad_id(eos_id, pad_id)
     end = start + max_new_tokens
     tokens = np.full((B, end), pad, prefixes.dtype)
     tokens[:, :start] = prefixes
@@ -50,7 +50,7 @@ def generate(
             needed &= chosen != eos_id
             if not needed.any():
                 break
-        if keeps_cache(step) and not needed.all():
+        if has_kv_cache(step) and not needed.all():
             parents = np.flatnonzero(needed)
             rows, needed = rows[parents], needed[parents]
         else:

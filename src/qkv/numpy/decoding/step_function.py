@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from qkv.decoding import keeps_cache
+from qkv.decoding import has_kv_cache
 from qkv.numpy.array_types import Bools, Floats, Ints
 from qkv.numpy.checks import check_shapes
 from qkv.shapes.decoding import check_log_probabilities, check_vocabulary, log_probability_limit
@@ -45,7 +45,7 @@ def next_log_probs(
         needed: (N,) rows that must have a token to go on with, others may be anything; None lets
             every row be a dead end.
     """
-    if parents is not None and keeps_cache(step):
+    if parents is not None and has_kv_cache(step):
         step.reorder(parents)  # type: ignore[attr-defined]
     scores = step(prefixes)  # (N, V)
     check_shapes(call, N=len(prefixes), **{"step's result": (scores, "N V")})

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from qkv.decoding import group_rows
+from qkv.decoding import undo_repeat_interleave
 from qkv.numpy.array_types import Floats, Ints
 from qkv.numpy.checks import check_cache_update
 from qkv.shapes.multi_head import as_cache_rows
@@ -106,7 +106,7 @@ class KeyValueCache:
         assert self._keys is not None  # for the type checker
         assert self._values is not None
         if self._is_static:
-            rows, self._repeats = group_rows([row // self._repeats for row in rows])
+            rows, self._repeats = undo_repeat_interleave([row // self._repeats for row in rows])
         if rows != list(range(len(self._keys))):
             self._keys = _select_rows(self._keys, rows, self._length)
             self._values = _select_rows(self._values, rows, self._length)

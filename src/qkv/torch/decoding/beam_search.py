@@ -5,7 +5,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from qkv.decoding import BeamScorer, best_sentences, fill_id, keeps_cache
+from qkv.decoding import BeamScorer, best_sentences, has_kv_cache, resolve_pad_id
 from qkv.shapes.decoding import check_beam_size, check_length_penalty, check_search
 from qkv.torch.checks import check_shapes
 from qkv.torch.decoding.stable_top_k import stable_top_k
@@ -38,7 +38,7 @@ def beam_search(
     check_beam_size(call, beam_size, n_best, early_stopping)
     check_length_penalty(call, length_penalty, length_formula)
     beam_size, n_best = int(beam_size), int(n_best)
-    cached = keeps_cache(step)
+    cached = has_kv_cache(step)
     scorer = BeamScorer(
         len(prefixes),
         beam_size,
@@ -67,6 +67,6 @@ def beam_search(
         appended = tokens.new_tensor(beams.tokens)[:, None]  # (A · K, 1)
         tokens = torch.cat([tokens[parents], appended], 1)  # (A · K, t + 1)
         scores = sums.new_tensor(beams.scores).reshape(len(scorer.sentences), -1)  # (A, K)
-    pad = fill_id(eos_id, pad_id)
+    pad = resolve_pad_id(eos_id, pad_id)
     best, best_scores = best_sentences(scorer.hypotheses, n_best, prefixes.tolist(), pad)
     return prefixes.new_tensor(best), sums.new_tensor(best_scores)

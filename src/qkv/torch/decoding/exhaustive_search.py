@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from qkv.decoding import BeamHypotheses, best_sentences, fill_id, length_normalizer
+from qkv.decoding import BeamHypotheses, best_sentences, length_normalizer, resolve_pad_id
 from qkv.shapes import check_count
 from qkv.shapes.decoding import check_length_penalty, check_search
 from qkv.torch.checks import check_shapes
@@ -58,6 +58,6 @@ def exhaustive_search(
         rows = torch.arange(B, device=device)[:, None] * M  # (B, 1)
         beams = torch.arange(M, device=device).repeat_interleave(V)[~ends]
         parents = (rows + beams).reshape(-1)
-    pad = fill_id(eos_id, pad_id)
+    pad = resolve_pad_id(eos_id, pad_id)
     best, best_scores = best_sentences(hypotheses, int(n_best), prefixes.tolist(), pad)
     return prefixes.new_tensor(best), scores.new_tensor(best_scores)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from qkv.decoding import fill_id, keeps_cache
+from qkv.decoding import has_kv_cache, resolve_pad_id
 from qkv.torch.decoding.step_function import StepFunction, next_log_probs
 
 __all__ = ["generate"]
@@ -25,7 +25,7 @@ def generate(
     As `qkv.numpy.decoding.generation_loop.generate`.
     """
     (B, start), device = prefixes.shape, prefixes.device
-    pad, end = fill_id(eos_id, pad_id), start + max_new_tokens
+    pad, end = resolve_pad_id(eos_id, pad_id), start + max_new_tokens
     tokens = torch.cat([prefixes, prefixes.new_full((B, max_new_tokens), pad)], 1)  # (B, end)
     rows = torch.arange(B, device=device)  # the sentences that the step sees, N of them
     needed = torch.ones(B, dtype=torch.bool, device=device)  # (N,), which of these have not ended
@@ -42,7 +42,7 @@ def generate(
             needed &= chosen != eos_id
             if not needed.any():
                 break
-        if keeps_cache(step) and not needed.all():
+        if has_kv_cache(step) and not needed.all():
             parents = needed.nonzero()[:, 0]
             rows, needed = rows[parents], needed[parents]
         else:

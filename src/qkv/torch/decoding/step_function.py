@@ -21,7 +21,7 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from qkv.decoding import keeps_cache
+from qkv.decoding import has_kv_cache
 from qkv.shapes.decoding import check_log_probabilities, check_vocabulary, log_probability_limit
 from qkv.torch.checks import check_shapes
 
@@ -42,7 +42,7 @@ def next_log_probs(
 
     As `qkv.numpy.decoding.step_function.next_log_probs`.
     """
-    if parents is not None and keeps_cache(step):
+    if parents is not None and has_kv_cache(step):
         step.reorder(parents)  # type: ignore[attr-defined]
     scores = step(prefixes)  # (N, V)
     check_shapes(call, N=len(prefixes), **{"step's result": (scores, "N V")})

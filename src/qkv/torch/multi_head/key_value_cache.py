@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from qkv.decoding import group_rows
+from qkv.decoding import undo_repeat_interleave
 from qkv.shapes.multi_head import as_cache_rows
 from qkv.torch.checks import check_cache_update
 
@@ -89,7 +89,7 @@ class KeyValueCache:
         assert self._keys is not None  # for the type checker
         assert self._values is not None
         if self._is_static:
-            rows, self._repeats = group_rows([row // self._repeats for row in rows])
+            rows, self._repeats = undo_repeat_interleave([row // self._repeats for row in rows])
         if rows != list(range(len(self._keys))):
             self._keys = _select_rows(self._keys, rows, self._length)
             self._values = _select_rows(self._values, rows, self._length)
