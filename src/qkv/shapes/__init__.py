@@ -5,9 +5,7 @@ are checked by a `ShapeChecker`, of which each room has its own; options and num
 """
 
 from qkv.shapes.formatting import dtype_name
-from qkv.shapes.scalars import as_python
-from qkv.shapes.training import check_state_dict
-from qkv.shapes.values import (
+from qkv.shapes.option_checks import (
     check_at_most,
     check_axis,
     check_below,
@@ -16,6 +14,8 @@ from qkv.shapes.values import (
     check_count,
     check_range,
 )
+from qkv.shapes.scalars import as_python
+from qkv.shapes.training import check_state_dict
 
 __all__ = [
     "as_python",

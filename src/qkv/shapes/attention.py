@@ -5,9 +5,9 @@ from typing import Any
 
 from qkv.shapes.checker import ShapeChecker
 from qkv.shapes.formatting import format_shape, format_value
+from qkv.shapes.option_checks import check_at_most, check_count, check_range
 from qkv.shapes.scalars import as_int
 from qkv.shapes.specs import broadcast_shapes
-from qkv.shapes.values import check_at_most, check_count, check_range
 
 
 def check_attention(

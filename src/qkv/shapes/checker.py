@@ -9,8 +9,8 @@ The notation is that of `specs`; what to do about it stands in `hints`.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from qkv.shapes.error_hints import ARRAY_HINTS, first_hint
 from qkv.shapes.formatting import dtype_name, format_shape, with_hint
-from qkv.shapes.hints import ARRAY_HINTS, first_hint
 from qkv.shapes.specs import expected_shape, parse, unify
 
 ARTICLES = {"float": "a float", "int": "an integer", "bool": "a bool"}

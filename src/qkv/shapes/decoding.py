@@ -4,7 +4,13 @@ import math
 from typing import Any
 
 from qkv.shapes.choices import LENGTH_FORMULAS
-from qkv.shapes.values import check_at_most, check_below, check_choice, check_count, check_range
+from qkv.shapes.option_checks import (
+    check_at_most,
+    check_below,
+    check_choice,
+    check_count,
+    check_range,
+)
 
 
 def check_search(call: str, eos_id: int | None, max_new_tokens: int, pad_id: int | None) -> None:

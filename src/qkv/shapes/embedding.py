@@ -4,8 +4,14 @@ from typing import Any
 
 from qkv.shapes.choices import LAYOUTS
 from qkv.shapes.formatting import format_shape
+from qkv.shapes.option_checks import (
+    check_at_most,
+    check_below,
+    check_choice,
+    check_count,
+    check_range,
+)
 from qkv.shapes.specs import Shape
-from qkv.shapes.values import check_at_most, check_below, check_choice, check_count, check_range
 
 
 def check_embedding(vocab_size: int, d_model: int, pad_id: int | None, scale: float | None) -> None:

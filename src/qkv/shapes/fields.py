@@ -18,10 +18,10 @@ from typing import (
     get_type_hints,
 )
 
+from qkv.shapes.error_hints import NUMBER_HINTS, first_hint
 from qkv.shapes.formatting import format_value, with_hint
-from qkv.shapes.hints import NUMBER_HINTS, first_hint
+from qkv.shapes.option_checks import check_bool, check_choice
 from qkv.shapes.scalars import as_float, as_int, as_python
-from qkv.shapes.values import check_bool, check_choice
 
 Config = TypeVar("Config")
 

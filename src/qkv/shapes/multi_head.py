@@ -5,11 +5,11 @@ from typing import Any
 
 from qkv.shapes.attention import check_causal
 from qkv.shapes.checker import ShapeChecker
+from qkv.shapes.error_hints import ARRAY_HINTS
 from qkv.shapes.formatting import format_shape
-from qkv.shapes.hints import ARRAY_HINTS
+from qkv.shapes.option_checks import check_count
 from qkv.shapes.scalars import as_int
 from qkv.shapes.specs import Shape
-from qkv.shapes.values import check_count
 
 
 def head_sizes(

@@ -7,8 +7,8 @@ from typing import Any
 from qkv.shapes.checker import ShapeChecker
 from qkv.shapes.choices import REDUCTIONS
 from qkv.shapes.formatting import dtype_name, format_shape, format_value
+from qkv.shapes.option_checks import check_at_most, check_choice, check_count, check_range
 from qkv.shapes.scalars import as_float
-from qkv.shapes.values import check_at_most, check_choice, check_count, check_range
 
 
 def check_schedule(call: str, step: int, steps: int, warmup: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from qkv.shapes.formatting import format_shape
-from qkv.shapes.values import check_below
+from qkv.shapes.option_checks import check_below
 
 
 def check_vocabularies(

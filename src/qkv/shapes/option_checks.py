@@ -3,8 +3,8 @@
 import math
 from collections.abc import Callable, Iterable
 
+from qkv.shapes.error_hints import NUMBER_HINTS, first_hint
 from qkv.shapes.formatting import format_shape, format_value, with_hint
-from qkv.shapes.hints import NUMBER_HINTS, first_hint
 from qkv.shapes.scalars import as_float, as_int
 from qkv.shapes.specs import Shape
 
