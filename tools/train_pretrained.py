@@ -63,7 +63,7 @@ SIZES = ModelConfig(
 TRAINING = TrainingConfig(steps=3000, learning_rate=0.003, warmup=200, average=1, seed=2)
 EARLY = (1, 100, 300, 600, 1000)  # steps after which a checkpoint is kept
 RUNTIME = RuntimeConfig(device="cpu", threads=1)
-DIGEST = MODEL.parent.with_name("digest.py")
+DIGEST = MODEL.parent.with_name("checkpoint_digests.py")
 
 
 def held_back(split: str) -> list[Pair]:

@@ -15,8 +15,7 @@ import qkv
 from qkv.checkpoint import Checkpoint
 from qkv.commands import train
 from qkv.commands.train import command
-from qkv.trainer import Runtime, TrainingRun
-from qkv.trainer import run as run_module
+from qkv.trainer import Runtime, TrainingRun, training_run
 from tests.helpers.training import SHORT, SMALL, start, write_pairs
 from tests.helpers.waiting import WAIT_SECONDS
 
@@ -131,7 +130,7 @@ def test_a_folder_that_is_read_only(tmp_path, own, capsys, monkeypatch):
     def refuse(path, data, **_):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(run_module, "atomic_write", refuse)
+    monkeypatch.setattr(training_run, "atomic_write", refuse)
     assert train.main(own) == 1
     said = capsys.readouterr()
     assert "saved in" not in said.out

@@ -23,10 +23,10 @@ from pathlib import Path
 
 from qkv import checkpoint
 from qkv.commands.train import command
-from qkv.trainer import loop, run, trainer
+from qkv.trainer import loop, trainer, training_run
 
 PLACES = {
-    "file": [(checkpoint, "atomic_write"), (run, "atomic_write")],
+    "file": [(checkpoint, "atomic_write"), (training_run, "atomic_write")],
     "part": [(os, "fsync")],  # the file is there in part
     "name": [(os, "replace")],  # it is there whole, under another name
     "unlink": [(Path, "unlink")],

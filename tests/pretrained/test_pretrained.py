@@ -31,7 +31,7 @@ from qkv.pretrained import (
     positional_accuracy,
     pretrained,
 )
-from qkv.pretrained.digest import DIGESTS
+from qkv.pretrained.checkpoint_digests import DIGESTS
 from qkv.pretrained.induction import MODEL as INDUCTION_MODEL
 from qkv.pretrained.lenient_tokenizer import LenientTokenizer, UnknownWordsError
 from qkv.pretrained.load import DIGEST, MODEL, load_verified, manifest

@@ -25,8 +25,7 @@ from qkv.live.connections import BookHTTPServer
 from qkv.live.content_security_policy import SECURITY_HEADERS
 from qkv.live.data_folder import book_opened
 from qkv.live.handlers import NotFoundHandler, add_handlers
-from qkv.live.logs import OnceAMinute, PrintableFormatter
-from qkv.live.managers import (
+from qkv.live.kernel_managers import (
     TRANSPORT,
     BookKernelManager,
     NoDelayConnection,
@@ -34,6 +33,7 @@ from qkv.live.managers import (
     OwnKernelSpecManager,
     TokenIdentityProvider,
 )
+from qkv.live.logs import OnceAMinute, PrintableFormatter
 from qkv.live.origin import HOST, listen_on_loopback, other_hosts, random_name
 from qkv.live.private_folder import folder_beside, private_folder
 from qkv.live.services import service_handlers

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from qkv.checkpoint import Checkpoint
-from qkv.pretrained.digest import DIGESTS
+from qkv.pretrained.checkpoint_digests import DIGESTS
 from qkv.pretrained.lenient_tokenizer import LenientTokenizer
 from qkv.translator import Translator
 

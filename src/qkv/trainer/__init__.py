@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from qkv.trainer.fused_linear_cross_entropy import linear_cross_entropy
     from qkv.trainer.history import History
     from qkv.trainer.loss import TranslationLoss, batch_tensors
-    from qkv.trainer.run import TrainingRun
     from qkv.trainer.runtime import Runtime, open_runtime, tune_malloc
     from qkv.trainer.trainer import Trainer
+    from qkv.trainer.training_run import TrainingRun
 
 __all__ = [
     "AverageResult",
@@ -64,7 +64,7 @@ _MODULES = {
     "history": ("History",),
     "loss": ("TranslationLoss", "batch_tensors"),
     "events": ("AverageResult", "Event", "FitStart", "Scores", "StepResult", "ValidationResult"),
-    "run": ("TrainingRun",),
+    "training_run": ("TrainingRun",),
     "runtime": ("Runtime", "open_runtime", "tune_malloc"),
     "trainer": ("Trainer",),
 }

@@ -14,8 +14,8 @@ from qkv.numpy import average_checkpoints
 from qkv.torch import Adam, Transformer
 from qkv.trainer.data import TranslationData
 from qkv.trainer.events import Scores
-from qkv.trainer.run import TrainingRun
-from qkv.trainer.stored import StoredRun, check_unchanged
+from qkv.trainer.stored_run import StoredRun, check_unchanged
+from qkv.trainer.training_run import TrainingRun
 
 __all__ = ["TrainerState", "averaged", "restore"]
 

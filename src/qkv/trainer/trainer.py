@@ -33,10 +33,10 @@ from qkv.trainer.loop import learning_rate_schedule, make_optimizer, training_lo
 from qkv.trainer.loss import TranslationLoss
 from qkv.trainer.progress import fit_progress
 from qkv.trainer.resume import TrainerState, averaged, restore
-from qkv.trainer.run import TrainingRun, digests
 from qkv.trainer.runtime import Runtime
 from qkv.trainer.step_batches import check_lengths, plan_steps, steps_per_epoch
-from qkv.trainer.stored import StoredRun
+from qkv.trainer.stored_run import StoredRun
+from qkv.trainer.training_run import TrainingRun, digests
 
 __all__ = ["Trainer"]
 

@@ -15,7 +15,7 @@ from qkv.checkpoint import Checkpoint
 from qkv.commands.messages import escaped, os_error_message
 from qkv.commands.train.parser import configs_of, flags, read, with_flags
 from qkv.trainer.config import ChangedFieldError
-from qkv.trainer.run import TrainingRun
+from qkv.trainer.training_run import TrainingRun
 
 __all__ = ["main"]
 

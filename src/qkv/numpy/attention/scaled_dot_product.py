@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from qkv.numpy.array_types import Bools, Floats
+from qkv.numpy.attention.memory_efficient import has_many_scores, memory_efficient_attention
 from qkv.numpy.attention.softmax import softmax_backward_formula, softmax_in_place
-from qkv.numpy.attention.without_weights import attention_without_weights, has_many_scores
 from qkv.numpy.checks import check_attention
 from qkv.numpy.half_precision import is_half, run_in_float32
 from qkv.numpy.masks import causal_mask
@@ -70,7 +70,7 @@ def attend(
         return run_in_float32(attend, q, k, v, **options, need_weights=need_weights)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
     if not need_weights and has_many_scores(q, k):
-        return attention_without_weights(q, k, v, mask, bias, scale, causal), None
+        return memory_efficient_attention(q, k, v, mask, bias, scale, causal), None
     if causal and q.shape[-2] > 1:  # a single query is the last token, which sees all
         visible = causal_mask(q.shape[-2], k.shape[-2])[0, 0]  # (T, S)
         mask = visible if mask is None else mask & visible  # (..., T, S)

@@ -12,7 +12,7 @@ from qkv.numpy.checks import check_shapes, checked_by
 from qkv.numpy.layer import Layer
 from qkv.numpy.masks import combine_masks_formula, padding_mask_formula
 from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
-from qkv.numpy.transformer.build import make_decoder, make_embedding, make_output
+from qkv.numpy.transformer.build_from_config import make_decoder, make_embedding, make_output
 from qkv.numpy.transformer.check_tokens import check_stack, check_tokens
 from qkv.numpy.transformer.decoder_cache import DecoderLayerCache
 from qkv.numpy.transformer.decoding_state import DecoderParts, DecodingState

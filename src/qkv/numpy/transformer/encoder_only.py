@@ -14,7 +14,7 @@ from qkv.numpy.embedding import Embedding
 from qkv.numpy.layer import Layer
 from qkv.numpy.masks import combine_masks_formula, padding_mask_formula
 from qkv.numpy.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
-from qkv.numpy.transformer.build import make_embedding, make_encoder, make_model_norm
+from qkv.numpy.transformer.build_from_config import make_embedding, make_encoder, make_model_norm
 from qkv.numpy.transformer.check_tokens import check_stack, check_tokens
 from qkv.numpy.transformer.masked_language_model_head import MaskedLanguageModelHead
 from qkv.numpy.transformer.positional_encoding import PositionalEncoding

@@ -12,7 +12,7 @@ from qkv.numpy.embedding import Embedding
 from qkv.numpy.feed_forward.activations import ACTIVATIONS
 from qkv.numpy.layer import Layer
 from qkv.numpy.linear import Linear
-from qkv.numpy.transformer.build import make_model_norm, make_output
+from qkv.numpy.transformer.build_from_config import make_model_norm, make_output
 from qkv.shapes import check_choice
 from qkv.shapes.choices import GELUS
 

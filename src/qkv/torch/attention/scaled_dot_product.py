@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from qkv.torch.attention.memory_efficient import memory_efficient_attention
 from qkv.torch.attention.softmax import softmax_formula
-from qkv.torch.attention.without_weights import attention_without_weights
 from qkv.torch.checks import check_attention
 from qkv.torch.half_precision import is_half, run_in_float32
 from qkv.torch.masks import causal_mask
@@ -64,7 +64,7 @@ def attend(
     """Choose precision and algorithm for `scaled_dot_product_attention`; layers call this."""
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
     if not need_weights:
-        return attention_without_weights(q, k, v, mask, bias, scale, causal), None
+        return memory_efficient_attention(q, k, v, mask, bias, scale, causal), None
     if causal and q.shape[-2] > 1:  # a single query is the last token, which sees all
         visible = causal_mask(q.shape[-2], k.shape[-2], device=q.device)[0, 0]  # (T, S)
         mask = visible if mask is None else mask & visible  # (..., T, S)

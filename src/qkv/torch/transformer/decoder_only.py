@@ -12,7 +12,7 @@ from qkv.torch.checks import check_shapes, checked_by
 from qkv.torch.layer import Layer
 from qkv.torch.masks import combine_masks_formula, padding_mask_formula
 from qkv.torch.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
-from qkv.torch.transformer.build import make_decoder, make_embedding, make_output
+from qkv.torch.transformer.build_from_config import make_decoder, make_embedding, make_output
 from qkv.torch.transformer.check_tokens import check_stack, check_tokens
 from qkv.torch.transformer.decoder_cache import DecoderLayerCache
 from qkv.torch.transformer.decoding_state import DecoderParts, DecodingState

@@ -15,7 +15,7 @@ from qkv.torch.embedding import Embedding
 from qkv.torch.layer import Layer
 from qkv.torch.masks import combine_masks_formula, padding_mask_formula
 from qkv.torch.transformer.attention_maps import AttentionMaps, add_maps, empty_maps
-from qkv.torch.transformer.build import make_embedding, make_encoder, make_model_norm
+from qkv.torch.transformer.build_from_config import make_embedding, make_encoder, make_model_norm
 from qkv.torch.transformer.check_tokens import check_stack, check_tokens
 from qkv.torch.transformer.masked_language_model_head import MaskedLanguageModelHead
 from qkv.torch.transformer.positional_encoding import PositionalEncoding

@@ -13,7 +13,7 @@ from qkv.torch.embedding import Embedding
 from qkv.torch.feed_forward.activations import ACTIVATIONS
 from qkv.torch.layer import Layer
 from qkv.torch.linear import Linear
-from qkv.torch.transformer.build import make_model_norm, make_output
+from qkv.torch.transformer.build_from_config import make_model_norm, make_output
 
 __all__ = ["MaskedLanguageModelHead"]
 

@@ -1,4 +1,4 @@
-"""Jupyter Server's identity provider and managers, narrowed to what the book needs."""
+"""Jupyter Server's managers of kernels, narrowed to what the book needs; its identity provider."""
 
 from __future__ import annotations
 

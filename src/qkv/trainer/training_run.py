@@ -15,7 +15,7 @@ from qkv.files import atomic_write, file_lock, read_regular_file
 from qkv.text import Tokenizer
 from qkv.trainer.data import TranslationData
 from qkv.trainer.events import ValidationResult
-from qkv.trainer.stored import StoredRun
+from qkv.trainer.stored_run import StoredRun
 
 __all__ = ["TrainingRun", "digests"]
 

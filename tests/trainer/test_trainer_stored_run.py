@@ -9,9 +9,9 @@ import qkv
 from qkv.checkpoint import Checkpoint
 from qkv.commands import train
 from qkv.config import TransformerConfig
-from qkv.trainer import DataConfig, RuntimeConfig, TrainingConfig, TrainingRun, stored
+from qkv.trainer import DataConfig, RuntimeConfig, TrainingConfig, TrainingRun, stored_run
 from qkv.trainer.config import ChangedFieldError
-from qkv.trainer.stored import StoredRun
+from qkv.trainer.stored_run import StoredRun
 from tests.helpers.training import SHORT, SMALL, same, write_pairs
 
 MACHINE = {"device": "cpu", "threads": 2, "processes": 1}
@@ -51,7 +51,7 @@ def test_a_field_that_this_version_does_not_know_is_named_with_the_version_that_
 
 def test_a_field_that_a_run_lacks_is_what_it_was_when_the_run_was_written(monkeypatch):
     former = {"training.average": (("0.2.0", 1), ("0.10.0", 3))}
-    monkeypatch.setattr(stored, "FORMER_DEFAULTS", former)
+    monkeypatch.setattr(stored_run, "FORMER_DEFAULTS", former)
     for version, average in (("0.1.9", 1), ("0.2.0", 3), ("0.9.9", 3), ("0.10.0", 5), ("1.0", 5)):
 
         def edit(content, version=version):
@@ -62,10 +62,10 @@ def test_a_field_that_a_run_lacks_is_what_it_was_when_the_run_was_written(monkey
 
 
 def test_the_table_of_former_defaults_names_fields_that_there_are():
-    for name, defaults in stored.FORMER_DEFAULTS.items():
+    for name, defaults in stored_run.FORMER_DEFAULTS.items():
         section, _, entry = name.partition(".")
-        assert entry in stored.SECTIONS[section].__dataclass_fields__
-        versions = [stored._numbers(before) for before, _ in defaults]
+        assert entry in stored_run.SECTIONS[section].__dataclass_fields__
+        versions = [stored_run._numbers(before) for before, _ in defaults]
         assert versions == sorted(versions)
 
 
@@ -89,8 +89,8 @@ def test_a_new_field_leaves_older_runs_resumable(tmp_path, monkeypatch):
     class Later(TrainingConfig):
         momentum: float = field(default=0.5)
 
-    monkeypatch.setitem(stored.SECTIONS, "training", Later)
-    monkeypatch.setattr(stored, "FORMER_DEFAULTS", {"training.momentum": (("99", 0.0),)})
+    monkeypatch.setitem(stored_run.SECTIONS, "training", Later)
+    monkeypatch.setattr(stored_run, "FORMER_DEFAULTS", {"training.momentum": (("99", 0.0),)})
     run = TrainingRun(tmp_path / "run", resume=True)
     assert run.stored().training.momentum == 0.0
     assert train.main([*SMALL[-4:], "--resume", "--out", str(tmp_path / "run")]) == 0

@@ -1,4 +1,4 @@
-"""Scaled dot-product attention for callers who need no weights: torch's fused kernel."""
+"""Memory-efficient attention by torch's fused kernel, for callers who need no weights."""
 
 import torch
 import torch.nn.functional as F
@@ -8,7 +8,7 @@ from qkv.torch.half_precision import is_half, run_in_float32
 from qkv.torch.masks import causal_mask, combine_masks_formula
 
 
-def attention_without_weights(
+def memory_efficient_attention(
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -27,7 +27,7 @@ def attention_without_weights(
         (B, H, T, d_v) mixed values.
     """
     if _is_slow_in_half(q, k, v):
-        return run_in_float32(attention_without_weights, q, k, v, mask, bias, scale, causal)
+        return run_in_float32(memory_efficient_attention, q, k, v, mask, bias, scale, causal)
     T, S = q.shape[-2], k.shape[-2]
     if causal and T == S and mask is None and bias is None:
         # The one case in which the kernel's own causal mask, aligned top-left, is ours.

@@ -5,7 +5,7 @@ import pytest
 
 import qkv.numpy as qn
 from qkv.experiments.efficient_blocks import numpy_peak
-from qkv.numpy.attention import scaled_dot_product, without_weights
+from qkv.numpy.attention import memory_efficient, scaled_dot_product
 from tests.helpers.rooms import D_V, B, H, S, T, close, qkv, some_mask
 
 pytestmark = pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
@@ -31,19 +31,19 @@ OPTIONS = {
 def few_at_a_time(request, monkeypatch):
     """Blocks of one query, of two, of a head, of some heads, of some of the batch."""
     in_cache, rows = request.param
-    monkeypatch.setattr(without_weights, "MANY", 0)
-    monkeypatch.setattr(without_weights, "IN_CACHE", in_cache)
-    monkeypatch.setattr(without_weights, "ROWS", rows)
-    monkeypatch.setattr(without_weights, "CAUSAL_ROWS", 2)
+    monkeypatch.setattr(memory_efficient, "MANY", 0)
+    monkeypatch.setattr(memory_efficient, "IN_CACHE", in_cache)
+    monkeypatch.setattr(memory_efficient, "ROWS", rows)
+    monkeypatch.setattr(memory_efficient, "CAUSAL_ROWS", 2)
 
 
 @pytest.fixture
 def blocks(monkeypatch):
     """The indices of every block, as they are asked for."""
     seen = []
-    ask = without_weights._blocks
+    ask = memory_efficient._blocks
     monkeypatch.setattr(
-        without_weights, "_blocks", lambda *of: (seen.append(block) or block for block in ask(*of))
+        memory_efficient, "_blocks", lambda *of: (seen.append(block) or block for block in ask(*of))
     )
     return seen
 
@@ -115,11 +115,11 @@ def test_heads_apart_in_memory_and_keys_that_several_share(causal):
 @pytest.mark.usefixtures("few_at_a_time")
 def test_every_score_is_in_one_block_and_blocks_are_small(shape, causal):
     times = np.zeros(shape, int)
-    n_rows = without_weights.CAUSAL_ROWS if causal else without_weights.ROWS
-    for heads, rows in without_weights._blocks(shape, causal):
+    n_rows = memory_efficient.CAUSAL_ROWS if causal else memory_efficient.ROWS
+    for heads, rows in memory_efficient._blocks(shape, causal):
         block = times[heads][..., rows, :]
         block += 1
-        assert block.size <= max(without_weights.IN_CACHE, n_rows * shape[-1])
+        assert block.size <= max(memory_efficient.IN_CACHE, n_rows * shape[-1])
         assert rows.stop - rows.start == block.shape[-2]
     assert (times == 1).all()
 
@@ -127,9 +127,9 @@ def test_every_score_is_in_one_block_and_blocks_are_small(shape, causal):
 @pytest.mark.parametrize(("T", "many"), [(T, B * H * T * S), (1, 0)])
 def test_few_scores_and_one_query_take_the_plain_formula(T, many, monkeypatch):
     """So short sentences give the same to the last bit, and decoding is no slower."""
-    monkeypatch.setattr(without_weights, "MANY", many)
+    monkeypatch.setattr(memory_efficient, "MANY", many)
     monkeypatch.setattr(
-        scaled_dot_product, "attention_without_weights", lambda *_: pytest.fail("in blocks")
+        scaled_dot_product, "memory_efficient_attention", lambda *_: pytest.fail("in blocks")
     )
     mask = some_mask()[..., :T, :]
     plain, out = both_ways(*qkv(dtype="float32", T=T), mask=mask, causal=True)

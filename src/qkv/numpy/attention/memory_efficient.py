@@ -1,4 +1,4 @@
-"""Scaled dot-product attention for callers who need no weights: some queries at a time."""
+"""Memory-efficient attention: some queries at a time, for callers who need no weights."""
 
 import math
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def has_many_scores(q: Floats, k: Floats) -> bool:
     return many
 
 
-def attention_without_weights(
+def memory_efficient_attention(
     q: Floats,
     k: Floats,
     v: Floats,

@@ -11,7 +11,7 @@ import pytest
 from jupyter_server.services.kernels.connection.base import serialize_msg_to_ws_v1
 from jupyter_server.services.kernels.kernelmanager import ServerKernelManager, utcnow
 
-from qkv.live.managers import BookKernelManager, BoundedMessageBuffer
+from qkv.live.kernel_managers import BookKernelManager, BoundedMessageBuffer
 from tests.helpers.live_server import Server, errors, run, send, serving
 from tests.helpers.waiting import WAIT_SECONDS, until
 

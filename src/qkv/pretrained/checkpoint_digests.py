@@ -1,4 +1,4 @@
-"""Which models ship. Written by `python tools/train_pretrained.py`, never by hand."""
+"""Digests of the models that ship. Written by `python tools/train_pretrained.py`, never by hand."""
 
 # By step of the one training run; the last is the model itself.
 DIGESTS = {
