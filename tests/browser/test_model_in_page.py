@@ -178,9 +178,9 @@ def boundary_distance(room, asked, answer, tokens):
     sampling = asked["sampling"]
     scores = (scores - scores.max()) / sampling.get("temperature", 1.0)
     if "topK" in sampling:
-        scores = qn.keep_top_k(scores, sampling["topK"])
+        scores = qn.top_k_filtering(scores, sampling["topK"])
     if "topP" in sampling:
-        scores = qn.keep_top_p(scores, sampling["topP"])
+        scores = qn.top_p_filtering(scores, sampling["topP"])
     shares = qn.softmax(scores.astype(np.float64)).cumsum()
     return abs(shares - sampling["uniforms"][place]).min()
 

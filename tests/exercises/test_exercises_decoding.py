@@ -108,7 +108,7 @@ ALSO_RIGHT = {
     "by a loop": ("decoding-4", by_a_loop),
     "the package's": (
         "decoding-5",
-        lambda p, top_p: qn.softmax(qn.keep_top_p(np.log(p), top_p)),
+        lambda p, top_p: qn.softmax(qn.top_p_filtering(np.log(p), top_p)),
     ),
     "the last of equals": ("decoding-5", other_equals),
     "rounded": ("decoding-6", 0.44),

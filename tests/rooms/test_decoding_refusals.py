@@ -106,15 +106,15 @@ REFUSED = [
         for value in (0, 1.1, math.nan, "0.9")
     ),
     (call("sample", top_k=0), f"sample: top_k {COUNT} 1, got 0"),
-    (keep("keep_top_p", np.ones(3), 0.0),
-     "keep_top_p: top_p must be a number in (0, 1], got 0.0: 1 keeps all"),
-    (keep("keep_top_k", np.ones(3), 1.5), f"keep_top_k: top_k {COUNT} 1, got 1.5"),
-    (keep("keep_top_k", np.ones(3, int), 1),
-     "keep_top_k: scores must be a float array, got int64: convert it first"),
-    (keep("keep_top_p", np.array(1.0), 0.5),
-     "keep_top_p: scores must be (..., V), got (): one score for each token"),
-    (keep("keep_top_k", np.ones((2, 0)), 1),
-     "keep_top_k: V must be at least 1, got scores = (2, 0): one score for each token"),
+    (keep("top_p_filtering", np.ones(3), 0.0),
+     "top_p_filtering: top_p must be a number in (0, 1], got 0.0: 1 keeps all"),
+    (keep("top_k_filtering", np.ones(3), 1.5), f"top_k_filtering: top_k {COUNT} 1, got 1.5"),
+    (keep("top_k_filtering", np.ones(3, int), 1),
+     "top_k_filtering: scores must be a float array, got int64: convert it first"),
+    (keep("top_p_filtering", np.array(1.0), 0.5),
+     "top_p_filtering: scores must be (..., V), got (): one score for each token"),
+    (keep("top_k_filtering", np.ones((2, 0)), 1),
+     "top_k_filtering: V must be at least 1, got scores = (2, 0): one score for each token"),
 ]  # fmt: skip
 
 

@@ -25,16 +25,16 @@ def kept(scores):
 @pytest.mark.parametrize(("room", "to"), ROOMS)
 def test_the_filters_by_hand(room, to):
     scores = to(LOG([[0.1, 0.5, 0.15, 0.25], [0.25, 0.25, 0.25, 0.25]]))
-    assert kept(room.keep_top_k(scores, 1)) == [[1], [0]]
-    assert kept(room.keep_top_k(scores, 2)) == [[1, 3], [0, 1]]
-    assert kept(room.keep_top_k(scores, 9)) == [[0, 1, 2, 3]] * 2
-    assert kept(room.keep_top_p(scores, 0.4)) == [[1], [0, 1]]
-    assert kept(room.keep_top_p(scores, 0.5)) == [[1], [0, 1]]  # reached, not passed
-    assert kept(room.keep_top_p(scores, 0.51)) == [[1, 3], [0, 1, 2]]
-    assert kept(room.keep_top_p(scores, 1e-9)) == [[1], [0]]  # at least one
-    assert kept(room.keep_top_p(scores, 1)) == [[0, 1, 2, 3]] * 2
-    assert kept(room.keep_top_p(scores + 3, 0.4)) == [[1], [0, 1]]  # logits will do
-    close(room.keep_top_k(scores, 2)[0, 1], LOG(0.5))  # what is kept stays as it is
+    assert kept(room.top_k_filtering(scores, 1)) == [[1], [0]]
+    assert kept(room.top_k_filtering(scores, 2)) == [[1, 3], [0, 1]]
+    assert kept(room.top_k_filtering(scores, 9)) == [[0, 1, 2, 3]] * 2
+    assert kept(room.top_p_filtering(scores, 0.4)) == [[1], [0, 1]]
+    assert kept(room.top_p_filtering(scores, 0.5)) == [[1], [0, 1]]  # reached, not passed
+    assert kept(room.top_p_filtering(scores, 0.51)) == [[1, 3], [0, 1, 2]]
+    assert kept(room.top_p_filtering(scores, 1e-9)) == [[1], [0]]  # at least one
+    assert kept(room.top_p_filtering(scores, 1)) == [[0, 1, 2, 3]] * 2
+    assert kept(room.top_p_filtering(scores + 3, 0.4)) == [[1], [0, 1]]  # logits will do
+    close(room.top_k_filtering(scores, 2)[0, 1], LOG(0.5))  # what is kept stays as it is
 
 
 @settings(max_examples=100, deadline=None)
@@ -52,7 +52,7 @@ def test_the_filters_are_what_they_say(seed, shape, V, top_k, top_p, ties):
     both = []
     for param in ROOMS:
         room, to = param.values
-        a, b = room.keep_top_k(to(scores), top_k), room.keep_top_p(to(scores), top_p)
+        a, b = room.top_k_filtering(to(scores), top_k), room.top_p_filtering(to(scores), top_p)
         both.append([np.array(x.tolist()).reshape(scores.shape) for x in (a, b)])
     assert all(np.array_equal(a, b) for a, b in zip(*both, strict=True))
     by_k, by_p = both[0]

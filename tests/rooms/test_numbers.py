@@ -88,7 +88,8 @@ NUMBERS = {
     ),
     "sample: temperature": (0.5, lambda r, to, n: searched("sample", r, to, temperature=n)),
     "sample: top_p": (0.5, lambda r, to, n: searched("sample", r, to, top_p=n)),
-    "keep_top_p: top_p": (0.5, lambda r, to, n: np.exp(np.asarray(r.keep_top_p(to(LOGITS), n)))),
+    "top_p_filtering: top_p": (
+        0.5, lambda r, to, n: np.exp(np.asarray(r.top_p_filtering(to(LOGITS), n)))),
 }  # fmt: skip
 BACKWARD = {
     "scaled_dot_product_attention_backward: scale": (
@@ -122,7 +123,8 @@ WHOLE = {
     "strided_mask: stride": (2, lambda r, to, n: r.strided_mask(5, n)),
     "blockwise_attention: block_size": (
         2, lambda r, to, n: attention("blockwise_attention", r, to, block_size=n)),
-    "keep_top_k: top_k": (2, lambda r, to, n: np.exp(np.asarray(r.keep_top_k(to(LOGITS), n)))),
+    "top_k_filtering: top_k": (
+        2, lambda r, to, n: np.exp(np.asarray(r.top_k_filtering(to(LOGITS), n)))),
     "beam_search: beam_size": (2, lambda r, to, n: searched("beam_search", r, to, beam_size=n)),
     "padding_mask: pad_id": (1, lambda r, to, n: r.padding_mask(to(TARGETS[None]), n)),
     "causal_mask: T and S": (3, lambda r, to, n: r.causal_mask(n)),

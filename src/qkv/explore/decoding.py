@@ -168,7 +168,7 @@ def ambiguous_logits() -> Floats:
 
 def distribution(logits: Floats, temperature: float, top_k: int, top_p: float) -> Floats:
     """What `qn.sample` draws from: softmax(logits / temperature), cut by top-k, then by top-p."""
-    scores = qn.keep_top_p(qn.keep_top_k(logits / temperature, top_k), top_p)
+    scores = qn.top_p_filtering(qn.top_k_filtering(logits / temperature, top_k), top_p)
     p: Floats = qn.softmax(scores)
     return p
 

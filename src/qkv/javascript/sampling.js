@@ -1,7 +1,7 @@
 import { generate } from "./generation_loop.js";
 import { checkSampling, checkUniforms } from "./option_checks.js";
 import { softmax } from "./softmax.js";
-import { keepTopK, keepTopP } from "./top_k_top_p.js";
+import { topKFiltering, topPFiltering } from "./top_k_top_p.js";
 
 // Sampling: each token drawn at random, by temperature, top-k and top-p.
 
@@ -17,8 +17,8 @@ export function samplingDistribution(logProbs, { temperature = 1, topK, topP }) 
   const peak = logProbs.reduce((a, b) => Math.max(a, b));
   // Less the highest, so that no temperature however low sends all to −∞.
   let scores = logProbs.map((score) => Math.fround(score - peak) / temperature); // (V,)
-  if (topK !== undefined) scores = keepTopK(scores, topK);
-  if (topP !== undefined) scores = keepTopP(scores, topP);
+  if (topK !== undefined) scores = topKFiltering(scores, topK);
+  if (topP !== undefined) scores = topPFiltering(scores, topP);
   return softmax(scores); // (V,)
 }
 

@@ -7,7 +7,7 @@ from qkv.numpy.attention.softmax import softmax
 from qkv.numpy.checks import check_shapes
 from qkv.numpy.decoding.generation_loop import generate
 from qkv.numpy.decoding.step_function import StepFunction
-from qkv.numpy.decoding.top_k_top_p import keep_top_k, keep_top_p
+from qkv.numpy.decoding.top_k_top_p import top_k_filtering, top_p_filtering
 from qkv.shapes import check_count, check_range
 from qkv.shapes.decoding import check_search
 
@@ -35,7 +35,7 @@ def sample(
     Args:
         step, prefixes, eos_id, max_new_tokens, pad_id: as for `greedy`.
         temperature: above 0; below 1 sharpens, above 1 flattens.
-        top_k, top_p: as `keep_top_k` and `keep_top_p` take them; None keeps all.
+        top_k, top_p: as `top_k_filtering` and `top_p_filtering` take them; None keeps all.
         rng: draws the numbers; None is a generator of its own.
         uniforms: (B, max_new_tokens) numbers in [0, 1) to take instead, a row for each sentence:
             then what it gets is the same in any batch and in either room.
@@ -63,8 +63,8 @@ def sample(
         # highest alone is left, one could be 0 in the scores' own dtype
         lowest = float(np.finfo(scores.dtype).eps) ** 2
         scores = (scores - scores.max(-1, keepdims=True)) / max(float(temperature), lowest)
-        scores = scores if top_k is None else keep_top_k(scores, top_k)
-        scores = scores if top_p is None else keep_top_p(scores, top_p)
+        scores = scores if top_k is None else top_k_filtering(scores, top_k)
+        scores = scores if top_p is None else top_p_filtering(scores, top_p)
         cumulative = softmax(scores).cumsum(-1)  # (N, V)
         total = cumulative[:, -1:]  # (N, 1), 1 but for rounding
         uniform = rng.random(len(prefixes)) if columns is None else next(columns)  # (B,)

@@ -8,10 +8,10 @@ from qkv.numpy.checks import check_shapes
 from qkv.numpy.decoding.stable_top_k import stable_top_k_mask
 from qkv.shapes import check_count, check_range
 
-__all__ = ["keep_top_k", "keep_top_p"]
+__all__ = ["top_k_filtering", "top_p_filtering"]
 
 
-def keep_top_k(scores: Floats, top_k: int) -> Floats:
+def top_k_filtering(scores: Floats, top_k: int) -> Floats:
     """Top-k filtering: keep the k likeliest tokens, of equals the lower ids; the others get −∞.
 
     Args:
@@ -21,8 +21,8 @@ def keep_top_k(scores: Floats, top_k: int) -> Floats:
         ValueError: scores are of no float dtype, or top_k is no count.
     Source: Fan, Lewis and Dauphin 2018, section 5.4.
     """
-    check_shapes("keep_top_k", scores=(scores, "... V+"))
-    check_count("keep_top_k", top_k=top_k)
+    check_shapes("top_k_filtering", scores=(scores, "... V+"))
+    check_count("top_k_filtering", top_k=top_k)
     V, top_k = scores.shape[-1], int(top_k)
     if top_k >= V:
         return scores
@@ -30,7 +30,7 @@ def keep_top_k(scores: Floats, top_k: int) -> Floats:
     return np.where(keep, scores, -np.inf)
 
 
-def keep_top_p(scores: Floats, top_p: float) -> Floats:
+def top_p_filtering(scores: Floats, top_p: float) -> Floats:
     """Top-p (nucleus) filtering: keep the likeliest tokens whose mass reaches p, the rest get −∞.
 
     It is the smallest such set, never empty; of equals it takes the lower ids.
@@ -42,8 +42,8 @@ def keep_top_p(scores: Floats, top_p: float) -> Floats:
         ValueError: scores are of no float dtype, or top_p is outside (0, 1].
     Source: Holtzman et al. 2020, section 3.1.
     """
-    check_shapes("keep_top_p", scores=(scores, "... V+"))
-    check_range("keep_top_p", "a number in (0, 1]", top_p=top_p)
+    check_shapes("top_p_filtering", scores=(scores, "... V+"))
+    check_range("top_p_filtering", "a number in (0, 1]", top_p=top_p)
     if top_p == 1:  # rounding may let the sum reach 1 too early
         return scores
     order = np.argsort(-scores, -1, kind="stable")  # (..., V)

@@ -9,7 +9,7 @@ from qkv.torch.attention.softmax import softmax
 from qkv.torch.checks import check_shapes
 from qkv.torch.decoding.generation_loop import generate
 from qkv.torch.decoding.step_function import StepFunction
-from qkv.torch.decoding.top_k_top_p import keep_top_k, keep_top_p
+from qkv.torch.decoding.top_k_top_p import top_k_filtering, top_p_filtering
 
 __all__ = ["sample"]
 
@@ -52,8 +52,8 @@ def sample(
         # highest alone is left, one could be 0 in the scores' own dtype
         lowest = torch.finfo(scores.dtype).eps ** 2
         scores = (scores - scores.amax(-1, keepdim=True)) / max(float(temperature), lowest)
-        scores = scores if top_k is None else keep_top_k(scores, top_k)
-        scores = scores if top_p is None else keep_top_p(scores, top_p)
+        scores = scores if top_k is None else top_k_filtering(scores, top_k)
+        scores = scores if top_p is None else top_p_filtering(scores, top_p)
         cumulative = softmax(scores).cumsum(-1)  # (N, V)
         total = cumulative[:, -1:]  # (N, 1), 1 but for rounding
         if columns is None:

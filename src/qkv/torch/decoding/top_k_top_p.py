@@ -8,16 +8,16 @@ from qkv.torch.attention.softmax import softmax
 from qkv.torch.checks import check_shapes
 from qkv.torch.decoding.stable_top_k import stable_top_k_mask
 
-__all__ = ["keep_top_k", "keep_top_p"]
+__all__ = ["top_k_filtering", "top_p_filtering"]
 
 
-def keep_top_k(scores: Tensor, top_k: int) -> Tensor:
+def top_k_filtering(scores: Tensor, top_k: int) -> Tensor:
     """Top-k filtering: keep the k likeliest tokens, of equals the lower ids; the others get −∞.
 
-    As `qkv.numpy.keep_top_k`.
+    As `qkv.numpy.top_k_filtering`.
     """
-    check_shapes("keep_top_k", scores=(scores, "... V+"))
-    check_count("keep_top_k", top_k=top_k)
+    check_shapes("top_k_filtering", scores=(scores, "... V+"))
+    check_count("top_k_filtering", top_k=top_k)
     V, top_k = scores.shape[-1], int(top_k)
     if top_k >= V:
         return scores
@@ -25,13 +25,13 @@ def keep_top_k(scores: Tensor, top_k: int) -> Tensor:
     return scores.masked_fill(~keep, -torch.inf)
 
 
-def keep_top_p(scores: Tensor, top_p: float) -> Tensor:
+def top_p_filtering(scores: Tensor, top_p: float) -> Tensor:
     """Top-p (nucleus) filtering: keep the likeliest tokens whose mass reaches p, the rest get −∞.
 
-    As `qkv.numpy.keep_top_p`.
+    As `qkv.numpy.top_p_filtering`.
     """
-    check_shapes("keep_top_p", scores=(scores, "... V+"))
-    check_range("keep_top_p", "a number in (0, 1]", top_p=top_p)
+    check_shapes("top_p_filtering", scores=(scores, "... V+"))
+    check_range("top_p_filtering", "a number in (0, 1]", top_p=top_p)
     if top_p == 1:  # rounding may let the sum reach 1 too early
         return scores
     order = scores.argsort(dim=-1, descending=True, stable=True)  # (..., V)
