@@ -177,7 +177,7 @@ def table(figures: Figures) -> str:
 
 def main() -> None:
     pages = [
-        p for p in sorted(BOOK.glob("chapters/*.html")) if "live/bar.js" in p.read_text("utf-8")
+        p for p in sorted(BOOK.glob("chapters/*.html")) if "live/toolbar.js" in p.read_text("utf-8")
     ]
     if not pages:
         sys.exit("The book is not built: run make html first.")

@@ -1,6 +1,6 @@
 """Add the "Live code" bar to pages with code cells, and copy the scripts that it loads.
 
-A page gets the bar, book/live/bar.html, and one small script, book/live/bar.js. The rest of
+A page gets the bar, book/live/toolbar.html, and one small script, book/live/toolbar.js. The rest of
 book/live and the third-party code lie in the book under _static/live, where the bar's button finds
 them, and no page loads them before.
 """
@@ -19,7 +19,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 SOURCES = Path(__file__).parents[1] / "live"
-BAR = SOURCES / "bar.html"
+BAR = SOURCES / "toolbar.html"
 VENDORED = {
     "thebe": ["node_modules/thebe/lib", "*.js", "thebe.css"],
     "katex": ["node_modules/katex/dist", "katex.mjs", "contrib/auto-render.mjs"],
@@ -41,7 +41,7 @@ def add_bar(app: Sphinx, page: str, _: str, context: dict[str, Any], tree: nodes
         "{{ elsewhere }}", other_ways_to_run(page, repository, binder)
     )
     context["body"] = context["body"].replace("</h1>", f"</h1>\n{bar}", 1)
-    app.add_js_file("live/bar.js", loading_method="defer")
+    app.add_js_file("live/toolbar.js", loading_method="defer")
     app.add_css_file("live/live.css")
 
 

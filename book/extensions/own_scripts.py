@@ -32,7 +32,7 @@ TEMPLATES = (
 )
 HANDLERS = ("toggleFullScreen()", "window.print()")  # of the theme's buttons
 # Scripts that a page loads. The rest of _static/live would run cells without being asked.
-STATIC = r"_static/(live/bar|(?!live/)[\w-]+([./][\w-]+)*)"
+STATIC = r"_static/(live/toolbar|(?!live/)[\w-]+([./][\w-]+)*)"
 FILES = re.compile(rf"(\.\./)*({STATIC}|searchindex)\.js(\?v=\w+)?")
 
 

@@ -6,7 +6,7 @@ const RETRY = 1000; // ms
 
 export const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
-// Returns {live: true, base, python, xsrf}, or why nothing can run: {message}, a template of bar.html.
+// Returns {live: true, base, python, xsrf}, or why nothing can run: {message}, a template of toolbar.html.
 // A server that was started anew knows neither the old page nor its cookie.
 export async function askServer() {
   const address = new URL("../../_live/server.json", import.meta.url);

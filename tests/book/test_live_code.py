@@ -84,7 +84,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_page_with_cells_gets_the_bar_one_script_and_one_sheet() -> None:
     page = page_with_bar(page_with("cell"))
     assert page.added_files == [
-        ("live/bar.js", {"loading_method": "defer"}),
+        ("live/toolbar.js", {"loading_method": "defer"}),
         ("live/live.css", {}),
     ]
     assert page.body.count('class="qkv-live-bar"') == 1
@@ -99,7 +99,7 @@ def test_a_page_without_cells_gets_nothing(tree: nodes.Node | None) -> None:
 
 def test_every_word_of_the_scripts_is_in_the_bar() -> None:
     """A message that is asked for and not there would be an error in a reader's hands."""
-    bar = (ROOT / "book" / "live" / "bar.html").read_text(encoding="utf-8")
+    bar = (ROOT / "book" / "live" / "toolbar.html").read_text(encoding="utf-8")
     there = set(re.findall(r'data-say="([^"]+)"', bar))
     files = [*(ROOT / "book" / "live").glob("*.js"), ROOT / "book" / "extensions" / "live_code.py"]
     scripts = "".join(file.read_text("utf-8") for file in files)
@@ -141,11 +141,11 @@ def test_an_address_cannot_break_out_of_its_link() -> None:
 
 def test_own_files_are_there_as_written(built: Path) -> None:
     own = {f.name for f in (ROOT / "book" / "live").iterdir() if f.suffix in (".js", ".css")}
-    assert {"bar.js", "actions.js", "live.css"} <= own
+    assert {"toolbar.js", "button_actions.js", "live.css"} <= own
     for name in own:
         text = (built / "_static" / "live" / name).read_bytes()
         assert text == (ROOT / "book" / "live" / name).read_bytes()
-    assert not (built / "_static" / "live" / "bar.html").exists()
+    assert not (built / "_static" / "live" / "toolbar.html").exists()
 
 
 def test_no_third_party_code_knows_a_network_of_others(built: Path) -> None:

@@ -63,7 +63,7 @@ def test_another_script_is_seen(html: str, said: str) -> None:
     "html",
     [
         "<script>own()</script><b onclick='own()'>",
-        "<script src='../_static/live/bar.js?v=0a1b2c3d'></script>",
+        "<script src='../_static/live/toolbar.js?v=0a1b2c3d'></script>",
         "<script defer src='_static/scripts/bootstrap.js'></script><script src='searchindex.js'>",
         "<script type='application/json'>{\"a\": 1}</script>",
         "<p>javascript: a word</p><a href='https://x.example/?javascript:'>x</a>",

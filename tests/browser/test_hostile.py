@@ -385,7 +385,7 @@ def elements(book: Path) -> Iterator[tuple[str, str, dict[str, str]]]:
     yield "img", "src", {"path": f"book/_images/{picture}"}
     yield "link", "href", {"path": "book/_static/pygments.css", "rel": "stylesheet"}
     yield "script", "src", {"path": "book/_static/documentation_options.js"}
-    yield "script", "src", {"path": "book/_static/live/actions.js", "type": "module"}
+    yield "script", "src", {"path": "book/_static/live/button_actions.js", "type": "module"}
 
 
 def test_elements_load_nothing(evil: Page, untouched: Scene, book: Path) -> None:

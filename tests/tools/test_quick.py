@@ -72,7 +72,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("src/qkv/commands/train/parser.py", "commands/test_train commands/test_train_folder"),
         ("src/qkv/live/origin.py", "live/test_live_origin"),
         ("src/qkv/live/handlers.py", "live/test_live_origin live/test_logs"),
-        ("book/live/bar.js", "book/test_live_code"),
+        ("book/live/toolbar.js", "book/test_live_code"),
         ("tools/steps.py", "tools/test_run_tests"),
         ("tests/rooms/test_masks.py", "rooms/test_masks"),
         ("tests/test_bridge.py", "test_bridge"),

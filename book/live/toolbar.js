@@ -2,9 +2,9 @@
 // no module: a page opened from a file may load none, and has to say so.
 (() => {
   const bar = document.querySelector(".qkv-live-bar");
-  const actionsUrl = new URL("actions.js", document.currentScript.src);
+  const actionsUrl = new URL("button_actions.js", document.currentScript.src);
 
-  // `message` names a template of bar.html; each of `values` goes into a <b> of it. What is shown in which
+  // `message` names a template of toolbar.html; each of `values` goes into a <b> of it. What is shown in which
   // state says live.css.
   function say(state, message, ...values) {
     const focused = bar.querySelector(":focus");
@@ -23,7 +23,7 @@
     note.hidden = !count;
   }
 
-  // A button has the name of what it does, an export of actions.js. One that loses something asks first.
+  // A button has the name of what it does, an export of button_actions.js. One that loses something asks first.
   bar.onclick = async ({ target: { name, dataset } }) => {
     if (!name || bar.dataset.state === "starting") return;
     if (location.protocol === "file:") return say("failed", "file");
