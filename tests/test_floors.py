@@ -75,7 +75,7 @@ def test_nothing_imports_upward(path):
         ("shapes", "from qkv import plot", {"plot"}),
         ("exercises", "from qkv.explore.masks import picture", {"explore"}),
         ("numpy", "from qkv.explore import explore", {"explore"}),
-        ("explore", "from qkv.experiments.stored import stored_result", {"experiments"}),
+        ("explore", "from qkv.experiments.stored_results import stored_result", {"experiments"}),
         ("exercises", "def f():\n    from qkv import experiments", {"experiments"}),
         ("explore", "import qkv.torch as qt\nfrom qkv.plot import COLOURS", set()),
         ("trainer", "import torch\nfrom qkv.plot import COLOURS", set()),

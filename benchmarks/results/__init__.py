@@ -16,7 +16,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from qkv.experiments.stored import (
+from qkv.experiments.stored_results import (
     StoredResult,
     describe_run,
     source_commit,

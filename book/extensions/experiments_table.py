@@ -10,8 +10,8 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from qkv.experiments import stored
-from qkv.experiments.stored import StoredResult, stored_result, summary
+from qkv.experiments import stored_results
+from qkv.experiments.stored_results import StoredResult, stored_result, summary
 
 HEAD = ("what it measures, and its command", "chapter", "date", "machine", "s")
 READ = re.compile(r"stored_result\(\\?\"(\w+)\\?\"\)")  # in a notebook quotes are escaped
@@ -25,7 +25,7 @@ class ExperimentsDirective(SphinxDirective):
         for path in folder.glob("*.ipynb"):
             self.env.note_dependency(str(path))
         chapters = chapters_that_read(folder)
-        names = [path.stem for path in stored.RESULTS.glob("*.json")]
+        names = [path.stem for path in stored_results.RESULTS.glob("*.json")]
         names.sort(key=lambda name: (chapters.get(name, ["none"]), name))
         rows = [row(stored_result(name), chapters.get(name, [])) for name in names]
         lines = [f"| {' | '.join(cells)} |" for cells in (HEAD, ["---"] * len(HEAD), *rows)]
@@ -48,7 +48,7 @@ def chapters_that_read(folder: Path) -> dict[str, list[str]]:
 def row(result: StoredResult, chapters: list[str]) -> list[str]:
     """The cells of a result, in the order of HEAD."""
     links = ", ".join(f"[{int(stem[:2])}](/chapters/{stem})" for stem in chapters)
-    what = summary(stored.RESULTS.parent / f"{result.name}.py").replace("|", r"\|")
+    what = summary(stored_results.RESULTS.parent / f"{result.name}.py").replace("|", r"\|")
     took = "not recorded" if result.seconds is None else f"{result.seconds:,.0f}"
     date = result.date.replace("-", "\N{NON-BREAKING HYPHEN}")
     return [f"{what}<br>`{result.command}`", links, date, result.machine, took]

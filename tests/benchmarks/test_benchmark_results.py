@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from qkv.experiments.stored import StoredResult, summary
+from qkv.experiments.stored_results import StoredResult, summary
 
 ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from qkv.experiments import stored, stored_result
-from qkv.experiments.stored import summary
+from qkv.experiments import stored_result, stored_results
+from qkv.experiments.stored_results import summary
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "book" / "extensions"))
 experiments_table = importlib.import_module("experiments_table")
 
-NAMES = sorted(path.stem for path in stored.RESULTS.glob("*.json"))
+NAMES = sorted(path.stem for path in stored_results.RESULTS.glob("*.json"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -24,7 +24,7 @@ def test_a_row_says_what_where_when_and_how(name):
     chapters = experiments_table.chapters_that_read(ROOT / "chapters").get(name, [])
     first, links, date, machine, seconds = experiments_table.row(result, chapters)
     what, command = first.split("<br>")
-    assert what.startswith(summary(stored.RESULTS.parent / f"{name}.py")[:20])
+    assert what.startswith(summary(stored_results.RESULTS.parent / f"{name}.py")[:20])
     assert links.count("](/chapters/") == len(chapters)
     assert date.replace("\N{NON-BREAKING HYPHEN}", "-") == result.date
     assert machine == result.machine

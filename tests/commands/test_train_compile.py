@@ -7,7 +7,7 @@ import torch
 
 from qkv.commands import train
 from qkv.commands.train.compile_cost import CompileCost
-from qkv.experiments.stored import stored_result
+from qkv.experiments.stored_results import stored_result
 from qkv.trainer.events import FitStart, StepResult, ValidationResult
 from tests.helpers.training import SHORT, SMALL, write_pairs
 

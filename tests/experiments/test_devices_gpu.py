@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from qkv.experiments import devices_gpu, stored
-from qkv.experiments.stored import stored_result
+from qkv.experiments import devices_gpu, stored_results
+from qkv.experiments.stored_results import stored_result
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
@@ -27,5 +27,5 @@ def test_a_fresh_small_run_on_a_gpu():
 
 
 def test_a_stored_result_holds_if_there_is_one():
-    if (stored.RESULTS / "devices_gpu.json").exists():
+    if (stored_results.RESULTS / "devices_gpu.json").exists():
         devices_gpu.check(stored_result("devices_gpu").figures)

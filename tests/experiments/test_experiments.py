@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import qkv.experiments
-from qkv.experiments import stored
-from qkv.experiments.stored import run_and_store, source_commit, stored_result
+from qkv.experiments import stored_results
+from qkv.experiments.stored_results import run_and_store, source_commit, stored_result
 
 MODULES = {path.stem for path in Path(qkv.experiments.__file__).parent.glob("*.py")}
 ON_A_GPU = {"devices_gpu"}  # no result is stored until one has been measured
-NAMES = sorted(MODULES - {"__init__", "small_translator", "stored"} - ON_A_GPU)
+NAMES = sorted(MODULES - {"__init__", "small_translator", "stored_results"} - ON_A_GPU)
 
 
 def experiment(name):
@@ -30,7 +30,7 @@ def shape_of(figures):
 
 
 def test_every_experiment_has_a_result_and_every_result_an_experiment():
-    assert sorted({path.stem for path in stored.RESULTS.glob("*")} - ON_A_GPU) == NAMES
+    assert sorted({path.stem for path in stored_results.RESULTS.glob("*")} - ON_A_GPU) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -59,7 +59,7 @@ def test_what_the_book_says_holds_for_a_fresh_small_run(name):
 
 
 def test_a_run_is_stored_whole_with_its_command(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(stored, "RESULTS", tmp_path)
+    monkeypatch.setattr(stored_results, "RESULTS", tmp_path)
     result = run_and_store("depth", lambda: {"loss": [0.5, 0.25]})
     assert stored_result("depth") == result
     assert result.figures == {"loss": [0.5, 0.25]}
@@ -68,22 +68,22 @@ def test_a_run_is_stored_whole_with_its_command(tmp_path, monkeypatch, capsys):
 
 
 def test_a_result_that_is_not_there_is_refused_by_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored, "RESULTS", tmp_path)
+    monkeypatch.setattr(stored_results, "RESULTS", tmp_path)
     (tmp_path / "depth.json").write_text("{}")
     with pytest.raises(ValueError, match=r"must be one of \['depth'\], got 'width'"):
         stored_result("width")
 
 
 def test_a_result_says_the_commit_of_its_source(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored, "RESULTS", tmp_path)
-    monkeypatch.setattr(stored, "source_commit", lambda folder: "1a2b3c4")
+    monkeypatch.setattr(stored_results, "RESULTS", tmp_path)
+    monkeypatch.setattr(stored_results, "source_commit", lambda folder: "1a2b3c4")
     result = run_and_store("depth", dict)
     assert result.commit == stored_result("depth").commit == "1a2b3c4"
     assert ", source at commit 1a2b3c4) by\n" in str(result)
 
 
 def test_a_result_from_before_commits_were_stored_says_none(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored, "RESULTS", tmp_path)
+    monkeypatch.setattr(stored_results, "RESULTS", tmp_path)
     run_and_store("depth", dict)
     old = json.loads((tmp_path / "depth.json").read_text())
     del old["commit"]
@@ -139,4 +139,4 @@ def test_a_source_without_a_repository_has_no_commit(tmp_path):
 
 def test_a_source_where_there_is_no_git_has_no_commit(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert source_commit(stored.RESULTS.parents[1]) == ""
+    assert source_commit(stored_results.RESULTS.parents[1]) == ""

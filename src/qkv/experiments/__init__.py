@@ -4,6 +4,6 @@ Each module is one experiment: `measure()` runs it, `check()` asserts what the b
 `python -m qkv.experiments.NAME` runs it anew and stores what came out.
 """
 
-from qkv.experiments.stored import StoredResult, stored_result
+from qkv.experiments.stored_results import StoredResult, stored_result
 
 __all__ = ["StoredResult", "stored_result"]

@@ -112,6 +112,6 @@ def check(figures: Figures) -> None:
 
 
 if __name__ == "__main__":
-    from qkv.experiments.stored import run_and_store
+    from qkv.experiments.stored_results import run_and_store
 
     run_and_store("add_norm_warm_up", measure)

@@ -21,7 +21,7 @@ import numpy as np
 
 import qkv.numpy as qn
 from qkv.config import TransformerConfig
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.numpy.add_norm.norms import layer_norm_backward_formula
 from qkv.numpy.attention.scaled_dot_product import attend_backward
 from qkv.numpy.feed_forward.activations import ACTIVATIONS

@@ -20,7 +20,7 @@ import numpy as np
 import qkv.numpy as qn
 import qkv.numpy.multi_head.attention as multi_head
 from qkv.config import TransformerConfig
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.numpy.transformer.output_projection import TiedOutput
 
 __all__ = ["check", "measure"]

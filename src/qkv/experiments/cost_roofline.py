@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from qkv.experiments.cost_time import milliseconds
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.numpy.attention.softmax import softmax_in_place
 
 __all__ = ["check", "measure"]

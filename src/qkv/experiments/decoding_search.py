@@ -17,7 +17,7 @@ import numpy as np
 
 import qkv.numpy as qn
 from qkv.corpus import sentences, split_by_combination
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.pretrained import pretrained
 from qkv.text import EOS, SOS
 from qkv.translator import Translator

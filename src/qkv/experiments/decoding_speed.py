@@ -18,7 +18,7 @@ import qkv.numpy as qn
 import qkv.torch as qt
 from qkv.bridge import copy_parameters
 from qkv.config import TransformerConfig
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.pretrained import pretrained
 from qkv.text import SOS
 from qkv.translator.rooms import Room, find_room

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from qkv.config import TransformerConfig
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.text import collate
 from qkv.torch import Transformer
 from qkv.trainer import TranslationLoss

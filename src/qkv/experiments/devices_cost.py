@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from qkv.checkpoint import Checkpoint
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.pretrained.load import MODEL
 from qkv.torch import Transformer
 from qkv.trainer import (

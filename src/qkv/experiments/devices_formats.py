@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from qkv.corpus import sentences, split_by_combination
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.pretrained import pretrained
 from qkv.text import PAD, SOS, Batch, collate
 

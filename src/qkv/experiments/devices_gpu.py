@@ -10,7 +10,7 @@ import torch
 
 from qkv.experiments.devices_compile import SIZES, SMALL, example, training_step
 from qkv.experiments.devices_formats import changed, difference, logits
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.trainer import TranslationLoss
 
 __all__ = ["check", "measure", "measure_on"]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import qkv.numpy as qn
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 
 __all__ = ["check", "measure", "milliseconds", "numpy_peak", "torch_peak"]
 

@@ -21,7 +21,7 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import checkpoint
 
 import qkv.torch as qt
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 
 __all__ = ["WAYS", "check", "kept_bytes", "measure", "peak_bytes", "run_layers", "segment_length"]
 

@@ -25,7 +25,7 @@ from qkv.experiments.models.efficient_methods import (
     pattern,
     trained,
 )
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 
 __all__ = ["METHODS", "check", "measure", "relative_error"]
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 import qkv.numpy as qn
 from qkv.bridge import copy_parameters, save_state_dict, state_dict
 from qkv.config import parameter_count
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.pretrained.induction import (
     LETTERS,
     MODEL,

@@ -13,7 +13,7 @@ import numpy as np
 import qkv.numpy as qn
 from qkv.experiments.models import families_answers as answers
 from qkv.experiments.models.families import ASKS, corpus, split, train
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 
 __all__ = ["check", "measure"]
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 
 D_MODEL = 16
 WIDTHS = {"relu": 48, "gelu": 48, "gelu_tanh": 48, "swiglu": 32}  # 2 · 48 = 3 · 32 matrices' widths

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 
 Network: TypeAlias = Callable[[Tensor, list[Tensor]], Tensor]
 D_MODEL, FACTS, D_FF = 16, 50, 64

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 
 WIDTHS = (1, 2, 4, 8, 16)
 ROWS = {  # activation, the lower value of a feature, how weights start, rate

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from qkv.corpus import Pair, sentences
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.numpy import relu
 from qkv.pretrained import pretrained
 

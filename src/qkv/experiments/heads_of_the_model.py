@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from qkv.corpus import sentences, split_by_combination
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.pretrained import antecedent_attention, exact_match, pretrained
 from qkv.translator.ablation import attentions, zero_ablation
 

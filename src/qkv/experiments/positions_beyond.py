@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 import qkv.torch as qt
 from qkv.config import TransformerConfig
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 
 __all__ = ["KINDS", "check", "measure"]
 

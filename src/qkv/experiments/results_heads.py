@@ -13,7 +13,7 @@ import numpy as np
 
 from qkv.corpus import Pair, sentences, split_by_combination
 from qkv.corpus.clause import render
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.pretrained import (
     STEPS,
     alignment_accuracy,

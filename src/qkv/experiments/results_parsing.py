@@ -23,7 +23,7 @@ import torch
 
 from qkv.corpus import Pair, constituency_tree, linearize, score_trees, sentences
 from qkv.experiments.small_translator import SIZES, train_translator
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.trainer import DataConfig, TranslationData
 from qkv.translator import Translator
 

@@ -11,7 +11,7 @@ import torch
 
 from qkv.config import ModelConfig
 from qkv.corpus import Pair, sentences, split_by_combination
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.pretrained import alignment_accuracy, antecedent_attention, exact_match, pretrained
 from qkv.pretrained.load import MODEL
 from qkv.torch import Transformer

@@ -27,7 +27,7 @@ import torch
 
 from qkv.corpus import Pair, sentences, split_by_combination
 from qkv.experiments.small_translator import SIZES, train_translator
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.pretrained import exact_match
 from qkv.trainer import TranslationData
 from qkv.translator import Translator

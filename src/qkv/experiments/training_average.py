@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from qkv.bridge import copy_parameters, state_dict
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.experiments.training_runs import RATE, Run, validation_loss
 from qkv.learning_rate_schedules import linear_schedule
 from qkv.numpy import average_checkpoints

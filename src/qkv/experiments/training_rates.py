@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.experiments.training_runs import Run, validation_loss
 
 __all__ = ["check", "final_loss", "measure"]

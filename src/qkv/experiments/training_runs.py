@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 from qkv.learning_rate_schedules import linear_schedule
 from qkv.text import EOS, PAD, SOS, collate
 from qkv.torch import Adam, Transformer

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from qkv.experiments.stored import run_and_store
+from qkv.experiments.stored_results import run_and_store
 
 __all__ = [
     "CRASHING",
