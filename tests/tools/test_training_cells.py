@@ -38,7 +38,10 @@ def notebook(path: Path, *sources: str) -> Path:
         (("import torch", "sgd = torch.optim.SGD([p])"), ["cell-1"]),
         (("from qkv.trainer import Trainer", "Trainer(model, data, plan).fit()"), ["cell-1"]),
         (
-            ("from qkv.experiments.models.families import ASKS, train", "train(ASKS['gpt'])"),
+            (
+                "from qkv.experiments.models.families import OBJECTIVES, train",
+                "train(OBJECTIVES['gpt'])",
+            ),
             ["cell-1"],
         ),
     ],

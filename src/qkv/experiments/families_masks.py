@@ -12,7 +12,7 @@ import numpy as np
 
 import qkv.numpy as qn
 from qkv.experiments.models import families_answers as answers
-from qkv.experiments.models.families import ASKS, corpus, split, train
+from qkv.experiments.models.families import OBJECTIVES, corpus, split, train
 from qkv.experiments.stored_results import run_and_store
 
 __all__ = ["check", "measure"]
@@ -30,7 +30,9 @@ def measure(small: bool = False) -> Figures:
     found: Figures = {"seeds": seeds, "steps": budgets} | {budget: {} for budget in budgets}
     for seed in range(seeds):
         for budget, steps in budgets.items():
-            models = {kind: train(ask, seed, steps)[0] for kind, ask in ASKS.items()}
+            models = {
+                kind: train(objective, seed, steps)[0] for kind, objective in OBJECTIVES.items()
+            }
             for name, share in _shares(models, n, np.random.default_rng(seed)).items():
                 found[budget].setdefault(name, []).append(round(float(share), 4))
     return found

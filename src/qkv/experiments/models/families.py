@@ -1,7 +1,7 @@
-"""One corpus, one body, six ways to ask: what the models of `families_masks` learn from.
+"""Training objectives of GPT, BERT, T5 and three variants, for one small model on one corpus.
 
 The corpus is 905 sentences of the grammar such as *the cat drinks the milk*, of which 90 are held
-out. Source of the ways to ask: Radford et al. 2018; Devlin et al. 2019; Raffel et al. 2020.
+out. Source of the objectives: Radford et al. 2018; Devlin et al. 2019; Raffel et al. 2020.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from qkv.config import TransformerConfig
 from qkv.corpus import sentences
 
 __all__ = [
-    "ASKS",
     "COLON",
     "EOS",
     "FILL",
     "KOREAN",
     "MASK",
+    "OBJECTIVES",
     "SOS",
     "Array",
     "any_gaps",
@@ -39,7 +39,7 @@ __all__ = [
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 # English (n, 5), Korean (n, 3) -> what is read, the answers, both (n, T), and the mask.
-Ask: TypeAlias = Callable[[Array, Array, np.random.Generator], tuple[Array, Array, Array]]
+Objective: TypeAlias = Callable[[Array, Array, np.random.Generator], tuple[Array, Array, Array]]
 
 MARKS = ("<pad>", "<sos>", "<eos>", "[MASK]", "fill", "korean", ":")
 PAD, SOS, EOS, MASK, FILL, KOREAN, COLON = range(len(MARKS))
@@ -85,15 +85,17 @@ def body(seed: int, causal: bool = False) -> qn.DecoderOnly:
     return qn.DecoderOnly(config, rng=np.random.default_rng(seed))
 
 
-def train(ask: Ask, seed: int = 0, steps: int = 400) -> tuple[qn.DecoderOnly, list[float]]:
-    """Train a body by one way to ask; the model and its losses."""
+def train(
+    objective: Objective, seed: int = 0, steps: int = 400
+) -> tuple[qn.DecoderOnly, list[float]]:
+    """Train a body by one objective; the model and its losses."""
     model, rng = body(seed).train(), np.random.default_rng(seed)
     _, english, korean = corpus()
     training, _ = split()
     optimizer, losses = qn.Adam(model, lr=0.01), []
     for step in range(steps):
         chosen = rng.choice(training, 64)
-        ids, answers, mask = ask(english[chosen], korean[chosen], rng)
+        ids, answers, mask = objective(english[chosen], korean[chosen], rng)
         model.zero_grad()
         logits = model(ids, mask=mask)  # (B, T, V)
         losses.append(float(qn.cross_entropy(logits, answers, ignore_index=PAD)))
@@ -146,7 +148,7 @@ def infill(english: Array, korean: Array, rng: np.random.Generator) -> tuple[Arr
     return ids, answers, qn.causal_mask(10)
 
 
-ASKS: dict[str, Ask] = {
+OBJECTIVES: dict[str, Objective] = {
     "gpt": gpt,
     "bert": bert,
     "t5": t5,
