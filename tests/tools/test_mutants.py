@@ -55,7 +55,7 @@ def test_a_copy_holds_the_fault_and_the_tree_does_not(tmp_path):
     ("old", "new", "code", "said"),
     [
         ('"layer", ', "", 0, "All 1 faults were noticed."),
-        ("The words", "Words", 1, "survived"),
+        ("as words", "words", 1, "survived"),
     ],
 )
 def test_only_a_fault_that_goes_unnoticed_fails(tmp_path, monkeypatch, capfd, old, new, code, said):

@@ -52,7 +52,7 @@ class BeamScorer:
     def process(
         self, sums: Sequence[Sequence[float]], places: Sequence[Sequence[int]], K: int, V: int
     ) -> NextBeams:
-        """Take each sentence one token on.
+        """Extend the beams of each sentence by one token, and finish those that end.
 
         Args:
             sums: of the best continuations of each sentence, falling: (A, C) log-probabilities.

@@ -1,4 +1,4 @@
-"""Explorer of the chapter on the feed-forward network: what a few bent units add up to."""
+"""Explorer of the chapter on the feed-forward network: a curve fitted by a sum of few units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explorer of the chapter on positions: the hands of an encoding, similarity by distance."""
+"""Explorer of the chapter on positions: pairs of an encoding as angles, similarity by distance."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ export class BeamScorer {
   }
 
   /**
-   * Take the sentence one token on.
+   * Extend the beams of the sentence by one token, and finish those that end.
    * @param {Candidate[]} candidates the best continuations, falling; the fate of each is written into it
    * @returns {Candidate[]} the beams that go on, none once the search is over
    *

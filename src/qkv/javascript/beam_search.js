@@ -3,7 +3,7 @@ import { logSoftmax } from "./log_softmax.js";
 import { checkBeamSearch } from "./option_checks.js";
 import { stableTopK } from "./stable_top_k.js";
 
-// Beam search: the best few unfinished sentences, each taken one token on at a time.
+// Beam search: the best few unfinished sentences, each extended by a token at a time.
 
 const DEFAULTS = { beamSize: 4, lengthPenalty: 1, lengthFormula: "power", earlyStopping: false };
 

@@ -135,8 +135,8 @@ def rotary(
         x: (..., T, d) queries or keys, d even.
         positions: ints that broadcast to (..., T); None means 0 to T − 1.
         base: the longest period is nearly 2π · base positions.
-        layout: "interleaved" turns neighbours, (x₀, x₁), as in the paper; "halves" turns
-            (x₀, x_{d/2}), as many checkpoints do.
+        layout: "interleaved" rotates neighbours, (x₀, x₁), as in the paper; "halves" rotates
+            (x₀, x_{d/2}), as GPT-NeoX and `rotate_half` of Hugging Face do.
     Returns:
         Shaped and typed like x.
     Raises:

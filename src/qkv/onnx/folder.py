@@ -1,4 +1,4 @@
-"""The folder of an export: nothing else is lost for it, and it is there whole or not at all."""
+"""Write an exported folder whole or not at all, over nothing but an earlier export."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both rooms refuse, in the same words, in pure Python.
+"""Checks of arguments, with the same messages in both rooms, in pure Python.
 
 A message names the call, the expected symbols with their values, what came, and a hint. Arrays
 are checked by a `ShapeChecker`, of which each room has its own; options and numbers by functions.

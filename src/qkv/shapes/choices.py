@@ -1,4 +1,4 @@
-"""The words that options may be; each room's tables say what is computed for them."""
+"""Choices of each option, as words; each room's tables say what is computed for them."""
 
 PLACEMENTS = ("post", "pre")
 NORMS = ("layer", "rms")

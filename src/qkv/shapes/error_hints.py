@@ -1,4 +1,4 @@
-"""What to do about what was refused: the last words of a message.
+"""Hints at the end of error messages: how to make the arguments fit.
 
 A key is a name, or "name.symbol" for one axis of an array that did not fit; "call: " before it
 holds for that call alone. "r+" is an axis r of which there must be at least one.

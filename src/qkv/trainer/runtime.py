@@ -19,7 +19,9 @@ __all__ = ["Runtime", "open_runtime", "select_device", "tune_malloc"]
 
 @dataclass(frozen=True)
 class Runtime:
-    """One process of `world_size`, and its device; that of rank 0 speaks, writes and validates.
+    """Device, process group (DDP), mixed precision and compilation, for one process of a training.
+
+    Of several processes, that of rank 0 prints, saves and validates.
 
     Args:
         device: where model and batches are.
@@ -110,7 +112,7 @@ TORCHRUN = (("RANK", 0), ("WORLD_SIZE", 1), ("LOCAL_RANK", 0))
 
 
 def tune_malloc() -> None:
-    """Let what is freed stay with this process, where the C library is glibc.
+    """Keep freed memory in this process by `mallopt`, where the C library is glibc.
 
     A large array is otherwise given back to the system, and the next one of the same size is
     fetched anew, page by page: a tenth of the time of a small model on a CPU, and more. Call it

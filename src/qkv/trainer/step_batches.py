@@ -1,4 +1,4 @@
-"""The batches of each optimizer step, epoch after epoch, in an order drawn from the seed."""
+"""Batch sampler: the batches of each optimizer step, epoch by epoch, in an order from the seed."""
 
 from __future__ import annotations
 

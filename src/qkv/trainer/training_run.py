@@ -21,7 +21,7 @@ __all__ = ["TrainingRun", "digests"]
 
 
 class TrainingRun:
-    """The folder in which a run keeps what it needs to go on, and what others want of it.
+    """The folder of a run: configurations, log, and checkpoints to resume and to translate with.
 
     Its files::
 

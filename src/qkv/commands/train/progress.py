@@ -1,4 +1,4 @@
-"""What a run says while it goes on: a moving line in a terminal, plain lines elsewhere."""
+"""Progress of `qkv train`: a moving line in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class MultiHeadAttention(Layer):
         bias: add one to each of the four projections.
         n_kv_heads: number of heads of keys and values, each of which serves n_heads / n_kv_heads
             heads of queries in turn; None means n_heads, and 1 is multi-query attention.
-        rotary: turn queries and keys by their positions.
+        rotary: rotate queries and keys by their positions (RoPE).
         kdim, vdim: widths of what keys and values are made of; None means d_model.
         rng: draws the weights; None is a generator of its own.
         dtype: of the parameters, and so of what the layer takes.
@@ -124,9 +124,9 @@ class MultiHeadAttention(Layer):
         """Self-attention of x; or cross-attention, where a memory gives the keys.
 
         Args:
-            x: (B, T, d_model), which asks.
-            memory: (B, S, kdim), which answers; None means x.
-            value: (B, S, vdim), what is taken of each token of the memory; None means the memory.
+            x: (B, T, d_model), of which the queries are made.
+            memory: (B, S, kdim), of which keys and values are made; None means x.
+            value: (B, S, vdim), of which the values are made; None means the memory.
             mask: bool, broadcast to (B, H, T, S); True = may attend.
             bias: float, broadcast to (B, H, T, S); added to the scores, and taken as given: the
                 backward computes no gradient for it.
@@ -144,7 +144,7 @@ class MultiHeadAttention(Layer):
         start = 0 if cache is None or memory is not None else cache.length
         q = split_heads_formula(self.w_q(x), n_heads)  # (B, H, T, d_k)
         if self.rotary:
-            q = _turned(q, start)
+            q = _rotated(q, start)
         k, v, K = self._keys_and_values(
             x, memory, value, cache, start
         )  # (B, n_kv_heads, S, d_k), (…, d_v)
@@ -190,7 +190,7 @@ class MultiHeadAttention(Layer):
             self.w_v(source if value is None else value), n_kv_heads
         )  # (B, n_kv_heads, S, d_v)
         if self.rotary:
-            k = _turned(k, start)
+            k = _rotated(k, start)
         if cache is None:
             return k, v, 1
         put = cache.append_unchecked if memory is None else cache.set_static_unchecked
@@ -219,7 +219,7 @@ class MultiHeadAttention(Layer):
         # A head of keys has served several heads of queries: their gradients add.
         dk, dv = dk.sum(2), dv.sum(2)  # (B, n_kv_heads, S, d_k), (B, n_kv_heads, S, d_v)
         if self.rotary:
-            dq, dk = _turned(dq, 0, -1), _turned(dk, 0, -1)
+            dq, dk = _rotated(dq, 0, -1), _rotated(dk, 0, -1)
         dx = self.w_q.backward(merge_heads_formula(dq))  # (B, T, d_model)
         dmemory = self.w_k.backward(merge_heads_formula(dk))  # (B, S, kdim)
         dvalue = self.w_v.backward(merge_heads_formula(dv))  # (B, S, vdim)
@@ -229,7 +229,7 @@ class MultiHeadAttention(Layer):
         return (dx + dmemory, None, None) if self_attends else (dx, dmemory, None)
 
 
-def _turned(x: Floats, start: int, sign: int = 1) -> Floats:
-    """Queries or keys (…, T, d) turned by their positions, of which the first is `start`."""
+def _rotated(x: Floats, start: int, sign: int = 1) -> Floats:
+    """Queries or keys (…, T, d) rotated by their positions, of which the first is `start`."""
     positions = np.arange(start, start + x.shape[-2])  # (T,)
     return rotate_pairs(x, positions, sign)

@@ -33,7 +33,7 @@ class DecoderLayer(Layer):
         bias: in the projections of attention.
         cross_attention: False leaves out the attention to a memory, as models of one text do.
         d_k, d_v, n_kv_heads: as `MultiHeadAttention` takes them, for both attentions.
-        rotary: turn queries and keys of self-attention by their positions.
+        rotary: rotate queries and keys of self-attention by their positions (RoPE).
         norm_eps: ε of each norm.
         feed_forward_bias, norm_bias: in the feed-forward part, and in each layer norm.
         causal: each token attends to itself and to those before it; False lets it attend to those

@@ -38,7 +38,8 @@ class DecodingState:
         state = model.eval().start_decoding(source)
         tokens = greedy(state, prefixes, eos_id=2, max_new_tokens=50)
 
-    Made by `start_decoding` of a model, and good for one search.
+    Made by `start_decoding` of a model, and good for one search. Its caches are what Hugging Face
+    calls `past_key_values`.
 
     Args:
         hidden_states: the model's, of the ids of new tokens.

@@ -1,4 +1,4 @@
-"""Beam search: the best few unfinished sentences, each taken one token on at a time."""
+"""Beam search: the best few unfinished sentences, each extended by a token at a time."""
 
 from typing import Literal
 

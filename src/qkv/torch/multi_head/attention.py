@@ -118,7 +118,7 @@ class MultiHeadAttention(Layer):
         start = 0 if cache is None or memory is not None else cache.length
         q = split_heads_formula(self.w_q(x), n_heads)  # (B, H, T, d_k)
         if self.rotary:
-            q = _turned(q, start)
+            q = _rotated(q, start)
         k, v, K = self._keys_and_values(
             x, memory, value, cache, start
         )  # (B, n_kv_heads, S, d_k), (…, d_v)
@@ -158,15 +158,15 @@ class MultiHeadAttention(Layer):
             self.w_v(source if value is None else value), n_kv_heads
         )  # (B, n_kv_heads, S, d_v)
         if self.rotary:
-            k = _turned(k, start)
+            k = _rotated(k, start)
         if cache is None:
             return k, v, 1
         put = cache.append_unchecked if memory is None else cache.set_static_unchecked
         return *put(k, v), 1
 
 
-def _turned(x: Tensor, start: int) -> Tensor:
-    """Queries or keys (…, T, d) turned by their positions, of which the first is `start`."""
+def _rotated(x: Tensor, start: int) -> Tensor:
+    """Queries or keys (…, T, d) rotated by their positions, of which the first is `start`."""
     positions = torch.arange(start, start + x.shape[-2], device=x.device)  # (T,)
     return rotate_pairs(x, positions)
 
