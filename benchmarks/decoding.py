@@ -41,7 +41,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tools.train_pretrained import held_back
 
-SHARED: dict[str, Any] = {"vocab_size": 8000, "tie": "none", "layout": "halves", "pad_id": PAD}
+SHARED: dict[str, Any] = {"vocab_size": 8000, "layout": "halves", "pad_id": PAD}
+SHARED |= {"tie_word_embeddings": "none"}
 SMALL = TransformerConfig(d_model=256, n_heads=4, d_ff=1024, n_layers=2, **SHARED)
 BASE = TransformerConfig(d_model=512, n_heads=8, d_ff=2048, n_layers=6, **SHARED)
 # Model, beams and batch of each comparison.

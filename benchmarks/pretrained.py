@@ -88,7 +88,9 @@ def recipe() -> list[str]:
     for config in (DATA, SIZES, TRAINING):
         defaults = asdict(type(config)())
         own = {name: x for name, x in asdict(config).items() if x != defaults[name]}
-        words = ", ".join(f"{name}={json.dumps(x)}" for name, x in own.items())
+        words = ", ".join(
+            f"{name}={json.dumps(x) if isinstance(x, str) else x}" for name, x in own.items()
+        )
         lines.append(f"{type(config).__name__}({words})")
     return lines
 

@@ -100,10 +100,26 @@ def test_options_come_back_and_a_file_from_before_them_means_what_it_meant(tmp_p
 def test_a_field_that_this_version_does_not_know_is_named(tmp_path):
     make().save(tmp_path / "last.json")
     content = json.loads((tmp_path / "last.json").read_text())
-    content["model"]["placement"] = content["model"].pop("norm_placement")
+    content["model"]["placement"] = content["model"].pop("norm_first")
     (tmp_path / "last.json").write_text(json.dumps(content))
     words = "its \"model\" has 'placement', which this version of qkv does not know"
     with pytest.raises(ValueError, match=re.escape(words)):
+        Checkpoint.load(tmp_path)
+
+
+@pytest.mark.parametrize(("placement", "norm_first"), [("post", False), ("pre", True)])
+def test_a_model_is_read_by_the_former_names_of_its_fields(tmp_path, placement, norm_first):
+    config = dataclasses.replace(CONFIG, norm_first=norm_first)
+    make(config=config).save(tmp_path / "last.json")
+    content = json.loads((tmp_path / "last.json").read_text())
+    model = content["model"]
+    del model["norm_first"]
+    model |= {"norm_placement": placement, "tie": model.pop("tie_word_embeddings")}
+    (tmp_path / "last.json").write_text(json.dumps(content))
+    assert Checkpoint.load(tmp_path).config == config
+    content["model"]["norm_placement"] = "both"
+    (tmp_path / "last.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="norm_first must be True or False, got 'both'"):
         Checkpoint.load(tmp_path)
 
 
@@ -125,7 +141,13 @@ def test_its_model_says_the_same_in_both_rooms(tmp_path):
 
 def test_two_vocabularies_stay_two(tmp_path):
     config = TransformerConfig(
-        len(PIECES), len(WORDS), d_model=6, n_heads=2, d_ff=5, n_layers=1, tie="target"
+        len(PIECES),
+        len(WORDS),
+        d_model=6,
+        n_heads=2,
+        d_ff=5,
+        n_layers=1,
+        tie_word_embeddings="target",
     )
     saved = make(config=config, source=PIECES)
     saved.save(tmp_path / "last.json")

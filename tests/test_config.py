@@ -11,7 +11,7 @@ import qkv.numpy as qn
 import qkv.torch as qt
 from qkv.commands.train.parser import argument_docs
 from qkv.config import ModelConfig, TransformerConfig, parameter_count
-from qkv.shapes.choices import ACTIVATIONS, NORMS, PLACEMENTS, POSITIONS, TIES
+from qkv.shapes.choices import ACTIVATIONS, NORMS, POSITIONS, TIES
 from qkv.shapes.fields import field_types
 from tests.helpers.models import CASES, MODELS, SMALL, build, config_of
 
@@ -25,8 +25,8 @@ def test_the_base_model_of_the_paper():
     """Three tables tied, 37,000 tokens: 63 million and not the 65 that table 3 gives."""
     base = TransformerConfig(vocab_size=37_000)
     assert (base.d_model, base.n_heads, base.d_ff, base.n_layers) == (512, 8, 2048, 6)
-    assert (base.norm_placement, base.norm, base.activation, base.dropout) == (
-        "post",
+    assert (base.norm_first, base.norm, base.activation, base.dropout) == (
+        False,
         "layer",
         "relu",
         0.1,
@@ -46,7 +46,7 @@ def test_the_smallest_gpt_2():
         d_ff=3072,
         n_layers=12,
         activation="gelu_tanh",
-        norm_placement="pre",
+        norm_first=True,
         positions="learned",
         max_len=1024,
     )
@@ -89,11 +89,11 @@ def configurations(draw):
         n_decoder_layers=one_of(None, 1, 2) if beside else None,
         activation=one_of(*ACTIVATIONS),
         norm=one_of(*NORMS),
-        norm_placement=one_of(*PLACEMENTS),
+        norm_first=draw(st.booleans()),
         final_norm=one_of(None, True, False),
         positions=positions,
         max_len=draw(st.integers(1, 9)),
-        tie=tie,
+        tie_word_embeddings=tie,
         bias=draw(st.booleans()),
         output_bias=draw(st.booleans()),
         feed_forward_bias=draw(st.booleans()),
@@ -114,7 +114,7 @@ def test_the_formula_counts_whatever_is_built(drawn):
 def test_a_configuration_stays_as_it_is():
     with pytest.raises(dataclasses.FrozenInstanceError):
         TransformerConfig(vocab_size=5).d_model = 3
-    config = TransformerConfig(5, 7, tie="target", n_decoder_layers=2)
+    config = TransformerConfig(5, 7, tie_word_embeddings="target", n_decoder_layers=2)
     assert (config.target_vocabulary, config.decoder_layers) == (7, 2)
     assert TransformerConfig(**dataclasses.asdict(config)) == config
 
@@ -122,7 +122,14 @@ def test_a_configuration_stays_as_it_is():
 def test_what_two_configurations_share_differs_in_its_defaults_alone():
     shared, whole = field_types(ModelConfig), field_types(TransformerConfig)
     changed = {name for name, field in shared.items() if field != whole[name]}
-    assert changed == {"d_model", "n_heads", "d_ff", "n_layers", "norm_placement", "tie"}
+    assert changed == {
+        "d_model",
+        "n_heads",
+        "d_ff",
+        "n_layers",
+        "norm_first",
+        "tie_word_embeddings",
+    }
     for name, field in shared.items():
         assert field._replace(default=whole[name].default) == whole[name]
 
@@ -134,15 +141,15 @@ def test_the_docstring_says_of_every_field_what_it_is():
 
 
 def test_as_many_tables_are_tied_as_the_vocabularies_allow_where_nothing_is_said():
-    assert TransformerConfig(5, tie=None).tie == "all"
-    assert TransformerConfig(5, 7, tie=None).tie == "target"
-    assert TransformerConfig(5, 5, tie=None).tie == "target"
+    assert TransformerConfig(5, tie_word_embeddings=None).tie_word_embeddings == "all"
+    assert TransformerConfig(5, 7, tie_word_embeddings=None).tie_word_embeddings == "target"
+    assert TransformerConfig(5, 5, tie_word_embeddings=None).tie_word_embeddings == "target"
 
 
 COUNT = "must be a whole number of at least 1"
 REFUSED = {
     f"vocab_size {COUNT}, got 0": {"vocab_size": 0},
-    f"target_vocab_size {COUNT}, got 0": {"target_vocab_size": 0, "tie": "none"},
+    f"target_vocab_size {COUNT}, got 0": {"target_vocab_size": 0, "tie_word_embeddings": "none"},
     f"d_model {COUNT}, got 12.0": {"d_model": 12.0},
     f"n_heads {COUNT}, got 0": {"n_heads": 0},
     f"d_k {COUNT}, got 0": {"d_k": 0},
@@ -171,24 +178,28 @@ REFUSED = {
     "norm_eps must be a number above 0, got inf: 1e-5 is usual": {"norm_eps": float("inf")},
     "causal must be True or False, got 'bidirectional'": {"causal": "bidirectional"},
     "norm must be one of 'layer', 'rms', got 'batch'": {"norm": "batch"},
-    "norm_placement must be one of 'post', 'pre', got 'both'": {"norm_placement": "both"},
+    "norm_first must be True or False, got 'pre'": {"norm_first": "pre"},
     "positions must be one of 'sinusoidal', 'learned', 'rotary', 'alibi', 'none', got None": {
         "positions": None
     },
     "layout must be one of 'interleaved', 'halves', got 'other'": {"layout": "other"},
-    "tie must be one of 'none', 'target', 'all', got True": {"tie": True},
+    "tie_word_embeddings must be one of 'none', 'target', 'all', got True": {
+        "tie_word_embeddings": True
+    },
     "bias must be True or False, got 1": {"bias": 1},
     "output_bias must be True or False, got None": {"output_bias": None},
     "scale_embedding must be True or False, got 3.5": {"scale_embedding": 3.5},
     "final_norm must be True or False, got 'pre'": {"final_norm": "pre"},
-    "target_vocab_size must be vocab_size = 17 with tie='all', got 19: one table has one "
-    "vocabulary: tie='target' leaves the source its own": {"target_vocab_size": 19},
+    "target_vocab_size must be vocab_size = 17 with tie_word_embeddings='all', got 19: "
+    "one table has one vocabulary: tie_word_embeddings='target' leaves the source its own": {
+        "target_vocab_size": 19
+    },
     "pad_id must be a whole number of at least 0, got -1": {"pad_id": -1},
     "pad_id must be below V = 17, got 17: it is a token of each vocabulary": {"pad_id": 17},
     "pad_id must be below V = 5, got 5: it is a token of each vocabulary": {
         "pad_id": 5,
         "target_vocab_size": 5,
-        "tie": "none",
+        "tie_word_embeddings": "none",
     },
 }
 

@@ -54,8 +54,8 @@ SIZES = ModelConfig(
     d_ff=256,
     n_layers=2,
     n_decoder_layers=1,
-    norm_placement="post",
-    tie="target",
+    norm_first=False,
+    tie_word_embeddings="target",
 )
 # The seed was chosen among 0, 1 and 2 after short trials, measured on pairs held back: by it,
 # heads of the encoder look from *it* at the noun that it means; by seed 0 none does, and pronouns

@@ -68,7 +68,7 @@ class TorchTransformer(nn.Module):
                 config.d_ff,
                 config.dropout,
                 batch_first=True,
-                norm_first=config.norm_placement == "pre",
+                norm_first=config.norm_first,
             )
         self.register_buffer("waves", sinusoidal_encoding(config.max_len, d))
         self.dropout = nn.Dropout(config.dropout)

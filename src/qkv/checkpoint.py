@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from qkv.bridge import StateDict, from_bytes, to_array, to_bytes
-from qkv.config import TransformerConfig
+from qkv.config import TransformerConfig, with_current_names
 from qkv.files import atomic_write, read_regular_file
 from qkv.text import Tokenizer
 
@@ -137,7 +137,7 @@ class Checkpoint:
         path = _manifest_path(Path(path))
         try:
             content = _read_manifest(path)
-            config = _config(content["model"])
+            config = _config(with_current_names(content["model"]))
             files, metadata = content["files"], dict(content["metadata"])
             if optimizer and "optimizer" not in files:
                 raise ValueError("it holds no state of the optimizer, with which training goes on")

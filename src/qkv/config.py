@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any, TypeAlias
 
@@ -12,7 +13,6 @@ from qkv.shapes.choices import (
     LAYOUTS,
     MODELS,
     NORMS,
-    PLACEMENTS,
     POSITIONS,
     TIES,
 )
@@ -28,9 +28,8 @@ from qkv.shapes.fields import (
 from qkv.shapes.multi_head import check_rotary_width, head_sizes
 from qkv.shapes.transformer import check_vocabularies
 
-__all__ = ["ModelConfig", "TransformerConfig", "parameter_count"]
+__all__ = ["ModelConfig", "TransformerConfig", "parameter_count", "with_current_names"]
 
-Placement: TypeAlias = Annotated[str, Choice(PLACEMENTS)]
 Tie: TypeAlias = Annotated[str, Choice(TIES)] | None
 
 
@@ -46,14 +45,14 @@ class ModelConfig:
         n_decoder_layers: layers of the decoder; None means n_layers.
         dropout: on what each sub-layer adds, and on the sum of embedding and position; not on the
             weights of attention, nor inside the feed-forward part, where the paper has none.
-        norm_placement: "post", the paper's, or "pre".
+        norm_first: pre-norm; False is post-norm, the paper's.
         norm: the kind of every norm, "layer" in the paper.
         activation: inside the feed-forward part, "relu" in the paper, "gelu_tanh" in GPT-2.
         positions: "sinusoidal" waves or a "learned" table, added to the embedding; "rotary" or
             "alibi", inside each self-attention; "none".
-        tie: which tables are one: "none"; "target", whose embedding is the output projection too;
-            "all", the source's embedding as well, which needs one vocabulary; None means "all", or
-            "target" with separate vocabularies.
+        tie_word_embeddings: which tables are one: "none"; "target", whose embedding is the output
+            projection too; "all", the source's embedding as well, which needs one vocabulary; None
+            means "all", or "target" with separate vocabularies.
     Raises:
         ValueError: a field does not fit, or two do not go together.
     """
@@ -64,11 +63,11 @@ class ModelConfig:
     n_layers: Count = 3
     n_decoder_layers: Count | None = None
     dropout: Share = 0.1
-    norm_placement: Placement = "pre"
+    norm_first: bool = True
     norm: Annotated[str, Choice(NORMS)] = "layer"
     activation: Annotated[str, Choice(ACTIVATIONS)] = "relu"
     positions: Annotated[str, Choice(POSITIONS)] = "sinusoidal"
-    tie: Tie = None
+    tie_word_embeddings: Tie = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -97,8 +96,8 @@ class TransformerConfig(ModelConfig):
         target_vocab_size: those of the target; None means one vocabulary for both.
         n_kv_heads: heads of keys and values; None means n_heads.
         d_k, d_v: widths of a head; None means d_model / n_heads, and d_k.
-        final_norm: one more norm at the end of each stack; None means only where norm_placement is
-            "pre", which leaves the last sum without one.
+        final_norm: one more norm at the end of each stack; None means only where norm_first, which
+            leaves the last sum without one.
         layout: of the waves, "interleaved" as in the paper or "halves".
         max_len: the longest text, where positions are learned; elsewhere there is no longest.
         bias: in the projections of attention.
@@ -122,8 +121,8 @@ class TransformerConfig(ModelConfig):
     n_heads: Count = 8
     d_ff: Count = 2048
     n_layers: Count = 6
-    norm_placement: Placement = "post"
-    tie: Tie = "all"
+    norm_first: bool = False
+    tie_word_embeddings: Tie = "all"
     n_kv_heads: Count | None = None
     d_k: Count | None = None
     d_v: Count | None = None
@@ -142,14 +141,17 @@ class TransformerConfig(ModelConfig):
     def __post_init__(self) -> None:
         call = "TransformerConfig"
         check_fields(self)
-        if self.tie is None:
-            object.__setattr__(self, "tie", "all" if self.target_vocab_size is None else "target")
+        if self.tie_word_embeddings is None:
+            tie = "all" if self.target_vocab_size is None else "target"
+            object.__setattr__(self, "tie_word_embeddings", tie)
         d_k, _, _ = head_sizes(
             call, self.d_model, self.n_heads, self.d_k, self.d_v, self.n_kv_heads, False
         )
         if self.positions == "rotary":
             check_rotary_width(call, d_k, "positions='rotary'")
-        check_vocabularies(call, self.tie, self.vocab_size, self.target_vocabulary, self.pad_id)
+        check_vocabularies(
+            call, self.tie_word_embeddings, self.vocab_size, self.target_vocabulary, self.pad_id
+        )
 
     @property
     def target_vocabulary(self) -> int:
@@ -164,16 +166,27 @@ class TransformerConfig(ModelConfig):
     @property
     def ends_in_norm(self) -> bool:
         """Whether each stack ends in a final norm."""
-        return self.norm_placement == "pre" if self.final_norm is None else self.final_norm
+        return self.norm_first if self.final_norm is None else self.final_norm
 
     @property
     def layer_options(self) -> dict[str, Any]:
         """The keyword arguments of each layer of the model."""
-        names = ["d_model", "n_heads", "d_ff", "dropout", "activation", "norm", "norm_placement"]
+        names = ["d_model", "n_heads", "d_ff", "dropout", "activation", "norm", "norm_first"]
         names += ["bias", "d_k", "d_v", "n_kv_heads"]
         names += ["norm_eps", "feed_forward_bias", "norm_bias"]
         options = {name: getattr(self, name) for name in names}
         return {**options, "rotary": self.positions == "rotary"}
+
+
+def with_current_names(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a stored model by their names of today: "norm_placement" and "tie" are former."""
+    fields = dict(stored)
+    if "norm_placement" in fields:
+        placement = fields.pop("norm_placement")
+        fields["norm_first"] = {"post": False, "pre": True}.get(placement, placement)
+    if "tie" in fields:
+        fields["tie_word_embeddings"] = fields.pop("tie")
+    return fields
 
 
 def parameter_count(config: TransformerConfig, model: str = "encoder-decoder") -> int:
@@ -191,7 +204,7 @@ def parameter_count(config: TransformerConfig, model: str = "encoder-decoder") -
     d, V = config.d_model, config.target_vocabulary
     norm = 2 * d if config.norm == "layer" and config.norm_bias else d
     decoder = _attention(config) + norm + _feed_forward(config) + norm
-    tables = V * d * (2 if config.tie == "none" else 1)
+    tables = V * d * (2 if config.tie_word_embeddings == "none" else 1)
     if config.output_bias:
         tables += V
     if config.positions == "learned":
@@ -202,7 +215,7 @@ def parameter_count(config: TransformerConfig, model: str = "encoder-decoder") -
 
     encoder = config.n_layers * decoder + final
     decoder += _attention(config) + norm  # cross-attention
-    source = 0 if config.tie == "all" else config.vocab_size * d
+    source = 0 if config.tie_word_embeddings == "all" else config.vocab_size * d
     if config.positions == "learned":
         source += config.max_len * d
     return source + encoder + tables + config.decoder_layers * decoder + final

@@ -35,7 +35,7 @@ TRY = f"""async (all) => {{
     ({{ name, kind, message }}) => ({{ name, kind, message }}))));
 }}"""
 KINDS = {
-    "words": ["--words", "--positions", "learned", "--norm-placement", "post"],
+    "words": ["--words", "--positions", "learned", "--no-norm-first"],
     "bpe": [
         "--vocab-size",
         "60",
@@ -136,6 +136,31 @@ def trained():
 @pytest.fixture(scope="module")
 def good(trained):
     return model_file(Translator.from_checkpoint(trained))
+
+
+@pytest.mark.parametrize(("norm_first", "placement"), [(False, "post"), (True, "pre")])
+def test_a_file_is_read_by_the_former_names_of_its_fields(page, trained, norm_first, placement):
+    config = replace(trained.config, norm_first=norm_first, final_norm=True)
+    trained = replace(trained, config=config)
+    translator = Translator.from_checkpoint(trained)
+
+    def rename(metadata, _):
+        model = metadata["model"]
+        assert model.pop("norm_first") == norm_first
+        model |= {"norm_placement": placement, "tie": model.pop("tie_word_embeddings")}
+
+    former = changed_file(model_file(translator), rename)
+    opened = "(await qkvModel.loadEngine()).openFiles(decode(files))"
+    how = f"await (async (files) => {{ {DECODE} return {opened}; }})(content)"
+    sampling = {"uniforms": [0.5] * translator.max_len}
+    common = {"options": {}, "sampling": sampling, "search": {"beamSize": 2}}
+    asked = [{"text": PAIRS[0][0], **common}]
+    (answer,) = ask_opened(page, how, asked, encoded({"a": former}))
+    tokens, _ = NumPyRoom(translator).greedy(answer["ids"])
+    expected = NumPyRoom(translator).numbers(answer["ids"], tokens)
+    np.testing.assert_allclose(answer["numbers"], expected, rtol=0, atol=CLOSE)
+    other = changed_file(former, put("model", norm_placement="both"))
+    assert "norm_first must be false or true" in refusal(page, other)
 
 
 TWO_BYTES = {  # by dtype: from bits to float32, and the bits of infinity
@@ -266,7 +291,7 @@ CHANGES = {
     "decoder": (put("model", n_decoder_layers=0.5), "n_decoder_layers must be"),
     "epsilon": (put("model", norm_eps="1"), "norm_eps must be above 0"),
     "width": (put("model", d_k=3, positions="rotary"), "d_k must be even"),
-    "tie": (put("model", tie="all"), "two vocabularies"),
+    "tie_word_embeddings": (put("model", tie_word_embeddings="all"), "two vocabularies"),
     "version": (lambda m, _: m.update(format="qkv model 2"), "another version of qkv"),
     "length": (lambda m, _: m.update(max_len=10**9), "max_len must be a whole number from 1"),
     "no length": (lambda m, _: m.pop("max_len"), "max_len must be a whole number from 1"),

@@ -358,7 +358,7 @@ def large_translator():
         n_decoder_layers=2,
         max_len=80,
         positions="rotary",
-        tie="none",
+        tie_word_embeddings="none",
         output_bias=True,
     )
     translator = translator_of(config)

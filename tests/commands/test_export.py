@@ -85,7 +85,7 @@ def test_the_model_that_ships_is_exported_and_checked(run, tmp_path):
 
 def test_what_train_saves_is_exported(run, tmp_path):
     pairs = write_pairs(tmp_path / "text")
-    choices = ["--norm-placement", "post", "--positions", "learned", "--activation", "gelu"]
+    choices = ["--no-norm-first", "--positions", "learned", "--activation", "gelu"]
     choices += ["--separate-vocabularies", "--n-decoder-layers", "2"]
     own = [*SMALL, *SHORT, "--words", *choices, "--out", str(tmp_path / "model")]
     assert train.main([*pairs, *own]) == 0

@@ -102,7 +102,8 @@ def test_the_same_seed_gives_the_same_model_and_another_another(tmp_path, files)
 OPTIONS = [
     "--words",
     "--separate-vocabularies --vocab-size 40",
-    "--tie none --norm-placement post --norm rms --activation swiglu --n-decoder-layers 2",
+    "--tie-word-embeddings none --no-norm-first --norm rms --activation swiglu",
+    "--n-decoder-layers 2",
     "--separate-vocabularies --words --positions learned --max-len 9",
     "--optimizer adamw --weight-decay 0.1 --schedule noam --learning-rate 0.5 --warmup 3",
     "--gradient-accumulation 3 --steps 4 --label-smoothing 0 --max-grad-norm 0.1 --betas 0.8 0.9",
@@ -146,6 +147,31 @@ def test_help_names_every_option(capsys, monkeypatch):
     said = capsys.readouterr().out
     for name in vars(read([])[0]):
         assert f"--{name.replace('_', '-')}" in said
+
+
+@pytest.mark.parametrize(
+    ("former", "now"),
+    [
+        ("--norm-placement pre", "--norm-first"),
+        ("--norm-placement=post", "--no-norm-first"),
+        ("--words --tie none --tsv a", "--words --tie-word-embeddings none --tsv a"),
+        ("--tie=all", "--tie-word-embeddings all"),
+    ],
+)
+def test_a_former_flag_is_read_and_the_new_one_named(capsys, former, now):
+    options, given = read(former.split())
+    replaced = capsys.readouterr().err
+    assert read(now.split()) == (options, given)
+    assert capsys.readouterr().err == ""
+    flag = next(word for word in now.split() if "norm" in word or "tie" in word)
+    assert f" is {flag}" in replaced
+    assert replaced.count("\n") == 1
+
+
+def test_a_former_flag_with_another_value_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        read(["--norm-placement", "both"])
+    assert "--norm-placement" in capsys.readouterr().err
 
 
 def test_what_help_says_of_an_option_is_its_docstring(capsys):

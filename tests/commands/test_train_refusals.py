@@ -100,7 +100,10 @@ def test_too_few_pairs_to_hold_any_back(tmp_path, refused):
         ("--source a", "--source and --target go together"),
         ("--valid-target a", "--valid-source and --valid-target go together"),
         ("--source a --target b --tsv c", "--tsv and --source are two places"),
-        ("--separate-vocabularies --tie all", "--tie all needs one vocabulary"),
+        (
+            "--separate-vocabularies --tie-word-embeddings all",
+            "--tie-word-embeddings all needs one vocabulary",
+        ),
         ("--device tpu", "--device: tpu is unknown"),
         ("--device cuda:x", "--device: cuda:x is unknown"),
         ("--device cuda:99", "--device: there is no cuda:99 here"),
@@ -161,6 +164,8 @@ def test_a_folder_with_a_run_is_not_written_over(tmp_path, files, refused, capsy
     fewer = "--steps 5 is not how this run began: it has --steps 9. Leave it out, give more, or"
     assert fewer in refused("--resume", "--steps", 5)
     assert "--bf16 is not how this run began: it has no --bf16" in refused("--resume", "--bf16")
+    changed = refused("--resume", "--no-norm-first")
+    assert "--no-norm-first is not how this run began: it has --norm-first" in changed
     assert before == {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()}
     # what is the run's own may be said again
     assert train.main([*SMALL, *SHORT, *files, *out, "--resume"]) == 0

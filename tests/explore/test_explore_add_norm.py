@@ -53,8 +53,8 @@ def test_placements_are_those_of_the_package():
     x = rng.standard_normal((6, stacks.WIDTH))
     f = stacks.make_sublayer("attention", "Xavier", rng)
     norm = qn.LayerNorm(stacks.WIDTH, dtype=np.float64)
-    for way, name in (("post-norm", "post"), ("pre-norm", "pre")):
-        package = qn.AddNorm(stacks.WIDTH, name, dtype=np.float64)
+    for way, norm_first in (("post-norm", False), ("pre-norm", True)):
+        package = qn.AddNorm(stacks.WIDTH, norm_first, dtype=np.float64)
         np.testing.assert_allclose(stacks.step(x, f, norm, way), package(x, f))
 
 

@@ -22,15 +22,23 @@ SMALL = {
 # What differs from SMALL; a word of a choice that stands in none of these gets a case of its own.
 CASES = {
     "as in the paper": {},
-    "two tables tied": {"tie": "target"},
-    "two vocabularies": {"tie": "target", "target_vocab_size": 19, "output_bias": True},
-    "no table tied": {"tie": "none", "target_vocab_size": 13, "scale_embedding": False},
-    "no table tied, bias": {"tie": "none", "output_bias": True, "pad_id": None},
-    "pre": {"norm_placement": "pre", "bias": False},
-    "pre, no last norm": {"norm_placement": "pre", "final_norm": False, "positions": "none"},
+    "two tables tied": {"tie_word_embeddings": "target"},
+    "two vocabularies": {
+        "tie_word_embeddings": "target",
+        "target_vocab_size": 19,
+        "output_bias": True,
+    },
+    "no table tied": {
+        "tie_word_embeddings": "none",
+        "target_vocab_size": 13,
+        "scale_embedding": False,
+    },
+    "no table tied, bias": {"tie_word_embeddings": "none", "output_bias": True, "pad_id": None},
+    "pre": {"norm_first": True, "bias": False},
+    "pre, no last norm": {"norm_first": True, "final_norm": False, "positions": "none"},
     "post, last norm": {"final_norm": True, "activation": "gelu", "layout": "halves"},
     "as models are today": {
-        "norm_placement": "pre",
+        "norm_first": True,
         "norm": "rms",
         "activation": "swiglu",
         "positions": "rotary",
@@ -44,7 +52,7 @@ CASES = {
         "n_kv_heads": 2,
     },
     "as GPT-2": {
-        "norm_placement": "pre",
+        "norm_first": True,
         "activation": "gelu_tanh",
         "positions": "learned",
         "max_len": 11,

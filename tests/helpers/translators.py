@@ -33,7 +33,9 @@ def checkpoint(kind="bpe"):
         learn = {"words": train_word_level, "characters": train_character_level}[kind]
         source, target = learn(SOURCES), learn(TARGETS)
     own = {"d_model": 32, "n_heads": 2, "d_ff": 64, "n_layers": 2, "dropout": 0.0, "pad_id": 0}
-    config = TransformerConfig(len(source), len(target), tie="target", norm_placement="pre", **own)
+    config = TransformerConfig(
+        len(source), len(target), tie_word_embeddings="target", norm_first=True, **own
+    )
     model = qt.Transformer(config, rng=torch.Generator().manual_seed(0))
     pairs = [(source.encode(a, eos=True), target.encode(b, sos=True, eos=True)) for a, b in PAIRS]
     (batch,) = bucketed_batches(pairs, 10_000)

@@ -28,14 +28,19 @@ ROWS = 3
 CASES = {
     "post, last norm": {
         "n_layers": 1,
-        "tie": "target",
+        "tie_word_embeddings": "target",
         "target_vocab_size": 19,
         "output_bias": True,
     },
     "as models are today": {"d_k": 2, "d_v": 5, "n_layers": 1},
-    "as GPT-2": {"tie": "none", "target_vocab_size": 13, "output_bias": True, "pad_id": None},
+    "as GPT-2": {
+        "tie_word_embeddings": "none",
+        "target_vocab_size": 13,
+        "output_bias": True,
+        "pad_id": None,
+    },
     "falling scores": {"n_layers": 1, "bias": False, "norm_bias": False},
-    "pre, no last norm": {"n_layers": 1, "tie": "target", "scale_embedding": False},
+    "pre, no last norm": {"n_layers": 1, "tie_word_embeddings": "target", "scale_embedding": False},
     **{case: {"n_layers": 1} for case in small.ONE_WORD},
 }
 

@@ -127,13 +127,13 @@ def test_narrow_types_stay_what_they_are_and_large_numbers_finite(rng, room, to,
         assert gradient.dtype == dtype
 
 
-def twins(rng, kind, placement, **options):
+def twins(rng, kind, norm_first, **options):
     """An AddNorm around a projection in both rooms, from the same parameters."""
-    around = qn.AddNorm(5, placement, norm=kind, eps=0.1, rng=rng, dtype=np.float64, **options)
+    around = qn.AddNorm(5, norm_first, norm=kind, eps=0.1, rng=rng, dtype=np.float64, **options)
     inside = qn.Linear(5, 5, rng=rng, dtype=np.float64)
     for _, value in around.named_parameters():
         value[:] = rng.standard_normal(value.shape)
-    module = qt.AddNorm(5, placement, norm=kind, eps=0.1, dtype=torch.float64, **options)
+    module = qt.AddNorm(5, norm_first, norm=kind, eps=0.1, dtype=torch.float64, **options)
     linear = qt.Linear(5, 5, dtype=torch.float64)
     copy_parameters(around, module)
     copy_parameters(inside, linear)
@@ -141,18 +141,16 @@ def twins(rng, kind, placement, **options):
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 5), (1, 1, 5), (5,)])
-@pytest.mark.parametrize("placement", ["post", "pre"])
+@pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("kind", NORMS)
-def test_add_norm_is_its_formula_and_goes_back_through_both_paths(rng, kind, placement, shape):
-    around, inside, module, linear = twins(rng, kind, placement)
+def test_add_norm_is_its_formula_and_goes_back_through_both_paths(rng, kind, norm_first, shape):
+    around, inside, module, linear = twins(rng, kind, norm_first)
     assert next(name for name, _ in around.named_parameters()) == "norm.weight"
     x, dout = rng.standard_normal((2, *shape))
     x.flags.writeable = False
     x_t = torch.tensor(x, requires_grad=True)
     out = module(x_t, linear)
-    expected = (
-        x_t + linear(module.norm(x_t)) if placement == "pre" else module.norm(x_t + linear(x_t))
-    )
+    expected = x_t + linear(module.norm(x_t)) if norm_first else module.norm(x_t + linear(x_t))
     close(out.detach(), expected.detach())
     out.backward(torch.tensor(dout))
     close(around(x, inside), out.detach())
@@ -161,9 +159,9 @@ def test_add_norm_is_its_formula_and_goes_back_through_both_paths(rng, kind, pla
     same_gradients(inside, linear)
 
 
-@pytest.mark.parametrize("placement", ["post", "pre"])
-def test_dropout_acts_on_what_is_added_and_not_on_x(rng, placement):
-    around, inside, *_ = twins(rng, "layer", placement, dropout=0.5)
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_dropout_acts_on_what_is_added_and_not_on_x(rng, norm_first):
+    around, inside, *_ = twins(rng, "layer", norm_first, dropout=0.5)
     x, dout = rng.standard_normal((2, 2, 3, 5))
 
     def run():
@@ -179,12 +177,12 @@ def test_dropout_acts_on_what_is_added_and_not_on_x(rng, placement):
     dx = around.backward(dout, inside.backward)
     matches_differences(dx, loss, x)
     kept = np.random.default_rng(3).random(x.shape) >= 0.5
-    inner = inside(around.norm(x) if placement == "pre" else x)
+    inner = inside(around.norm(x) if norm_first else x)
     total = x + inner * kept * 2
-    close(run(), total if placement == "pre" else around.norm(total))
+    close(run(), total if norm_first else around.norm(total))
     around.eval()
-    close(run(), around.norm(x + inner) if placement == "post" else x + inner)
-    torch_room = qt.AddNorm(5, "pre", 0.5, rng=torch.Generator().manual_seed(1))
+    close(run(), around.norm(x + inner) if not norm_first else x + inner)
+    torch_room = qt.AddNorm(5, norm_first=True, dropout=0.5, rng=torch.Generator().manual_seed(1))
     ones = torch.ones(40, 5)
     added = torch_room(ones, lambda y: ones) - ones
     assert set(added.flatten().tolist()) == {0.0, 2.0}
@@ -193,7 +191,7 @@ def test_dropout_acts_on_what_is_added_and_not_on_x(rng, placement):
 def test_without_the_path_around_a_deep_stack_loses_the_gradient(rng):
     """Forty small sub-layers: with the path the gradient arrives, without it nothing does."""
     weights = [0.1 * rng.standard_normal((5, 5)) for _ in range(40)]
-    around = [qn.AddNorm(5, "pre", dtype=np.float64) for _ in weights]
+    around = [qn.AddNorm(5, norm_first=True, dtype=np.float64) for _ in weights]
     x = rng.standard_normal((3, 5))
     for layer, w in zip(around, weights, strict=True):
         x = layer(x, lambda y, w=w: y @ w)
@@ -216,14 +214,14 @@ def test_the_rooms_agree_or_refuse_in_the_same_words(data):
     width = shape[-1] if shape and data.draw(st.sampled_from([True] * 6 + [False])) else 3
     weight, bias = (rng.standard_normal(width).astype(data.draw(floats)) for _ in range(2))
     eps = data.draw(st.sampled_from([1e-5, 0.1, 1, 0, "small"]))
-    placement = data.draw(st.sampled_from(["post", "pre", "around"]))
+    norm_first = data.draw(st.sampled_from([False, True, "pre"]))
     kind = data.draw(st.sampled_from([*NORMS, "batch"]))
     said = []
     for room, to in ((qn, np.asarray), (qt, tensor)):
         wide = to(np.float64(0)).dtype
 
         def add_norm(room=room, to=to, wide=wide):
-            return room.AddNorm(width, placement, norm=kind, eps=eps, dtype=wide)(
+            return room.AddNorm(width, norm_first, norm=kind, eps=eps, dtype=wide)(
                 to(x), lambda y: 2 * y[:1]
             )
 
@@ -262,7 +260,7 @@ def test_the_rooms_agree_or_refuse_in_the_same_words(data):
         ),
         (lambda r, to: r.RMSNorm(5)(to(np.ones((2, 5)))), "RMSNorm: x must be float32 as weight"),
         (lambda r, to: r.LayerNorm(0), "LayerNorm: d_model must be a whole number of at least 1"),
-        (lambda r, to: r.AddNorm(5, "middle"), "norm_placement must be one of 'post', 'pre', got"),
+        (lambda r, to: r.AddNorm(5, "pre"), "norm_first must be True or False, got 'pre'"),
         (lambda r, to: r.AddNorm(5, norm="batch"), "norm must be one of 'layer', 'rms', got 'bat"),
         (lambda r, to: r.AddNorm(5, dropout=1.0), "AddNorm: dropout must be a number in [0, 1)"),
         (
@@ -283,7 +281,7 @@ def test_no_backward_without_a_call_or_of_another_shape():
             layer.backward(x[:1])
         with pytest.raises(ValueError, match=r"Norm\.backward: there is no call"):
             layer.backward(x)
-    around = qn.AddNorm(5, "pre")
+    around = qn.AddNorm(5, norm_first=True)
     for dout, back, words in (
         (x[:1], lambda d: d, r"AddNorm\.backward: dout must be"),
         (x, lambda d: d[:1], r"AddNorm\.backward: sublayer_backward\(dout\) must be"),
@@ -294,10 +292,10 @@ def test_no_backward_without_a_call_or_of_another_shape():
 
 
 @pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
-@pytest.mark.parametrize("placement", ["post", "pre"])
+@pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("kind", NORMS)
-def test_torch_norms_work_under_autocast_and_compiled(kind, placement):
-    around, inside = qt.AddNorm(5, placement, 0.1, kind), qt.Linear(5, 5)
+def test_torch_norms_work_under_autocast_and_compiled(kind, norm_first):
+    around, inside = qt.AddNorm(5, norm_first, 0.1, kind), qt.Linear(5, 5)
     x = torch.randn(3, 5)
     with torch.autocast("cpu", torch.bfloat16):
         narrow = around.norm(x.bfloat16())

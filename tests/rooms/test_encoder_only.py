@@ -14,7 +14,11 @@ from tests.helpers.rooms import ROOMS, close, refused_alike
 
 CASES = {
     "as BERT": {"output_bias": True, "norm_eps": 1e-12},
-    "as BERT, pre-norm and untied": {"norm_placement": "pre", "tie": "none", "pad_id": None},
+    "as BERT, pre-norm and untied": {
+        "norm_first": True,
+        "tie_word_embeddings": "none",
+        "pad_id": None,
+    },
     "as models are today": {"n_kv_heads": 1, "positions": "rotary", "norm": "rms"},
     "falling scores": {"positions": "alibi", "activation": "gelu_tanh", "n_heads": 4},
 }

@@ -148,7 +148,7 @@ def twins(model):
         dropout=0.0,
         activation=theirs.activation_function,
         layout="halves",
-        tie="all" if shared else "target",
+        tie_word_embeddings="all" if shared else "target",
         output_bias=True,
         scale_embedding=theirs.scale_embedding,
         pad_id=PAD,

@@ -11,7 +11,7 @@ from tests.helpers.decoding import table
 from tests.helpers.rooms import qkv, tensor
 
 CONFIG = TransformerConfig(
-    9, d_model=6, n_heads=2, d_ff=7, n_layers=1, max_len=8, dropout=0.0, tie="none"
+    9, d_model=6, n_heads=2, d_ff=7, n_layers=1, max_len=8, dropout=0.0, tie_word_embeddings="none"
 )
 X, X3, IDS = np.ones((2, 6), np.float32), np.ones((2, 3, 6), np.float32), np.array([[1, 2, 3]] * 2)
 HEADS = np.ones((2, 1, 3, 4), np.float32)

@@ -49,7 +49,11 @@ def test_hidden_states_and_the_projection_make_the_logits(case, model):
     their_weight, their_bias, their_pad_id = theirs.output_projection()
     close(weight.T, their_weight.detach())
     assert (bias is None) == (their_bias is None)
-    assert pad_id == their_pad_id == (ours.config.pad_id if ours.config.tie != "none" else None)
+    assert (
+        pad_id
+        == their_pad_id
+        == (ours.config.pad_id if ours.config.tie_word_embeddings != "none" else None)
+    )
     dout = np.random.default_rng(2).standard_normal(hidden.shape)
     ours.zero_grad()
     hidden = ours.hidden_states(*ids)
@@ -64,7 +68,7 @@ def test_hidden_states_and_the_projection_make_the_logits(case, model):
         ("encoder-decoder", {"output_bias": True}),
         (
             "encoder-decoder",
-            {"tie": "none", "norm_placement": "pre", "norm": "rms", "n_kv_heads": 1},
+            {"tie_word_embeddings": "none", "norm_first": True, "norm": "rms", "n_kv_heads": 1},
         ),
         ("decoder-only", {"positions": "learned", "max_len": 4, "activation": "swiglu"}),
     ],
@@ -138,10 +142,10 @@ def test_encode_and_decode_go_back_one_by_one(case):
 
 LAYERS = {
     "EncoderLayer": {},
-    "EncoderLayer, pre": {"norm_placement": "pre", "norm": "rms", "activation": "swiglu"},
+    "EncoderLayer, pre": {"norm_first": True, "norm": "rms", "activation": "swiglu"},
     "EncoderLayer, widths": {"d_k": 2, "d_v": 5, "n_kv_heads": 1, "bias": False, "rotary": True},
     "DecoderLayer": {},
-    "DecoderLayer, pre": {"norm_placement": "pre", "activation": "gelu"},
+    "DecoderLayer, pre": {"norm_first": True, "activation": "gelu"},
     "DecoderLayer, alone": {"cross_attention": False, "norm": "rms"},
     "DecoderLayer, widths": {"d_k": 2, "d_v": 5, "n_kv_heads": 1, "bias": False, "rotary": True},
 }
@@ -335,10 +339,10 @@ def test_the_order_of_the_source_counts_unless_there_are_no_positions(room, to, 
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("placement", ["post", "pre"])
-def test_dropout_falls_on_the_same_places_in_both_rooms(model, placement, monkeypatch):
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_dropout_falls_on_the_same_places_in_both_rooms(model, norm_first, monkeypatch):
     """With the same draws: on the sum of embedding and position, and after each sub-layer."""
-    ours, theirs = twins("as in the paper", model, dropout=0.4, norm_placement=placement)
+    ours, theirs = twins("as in the paper", model, dropout=0.4, norm_first=norm_first)
     ids = texts(ours.config, model)
     draws, shapes = np.random.default_rng(7), []
 

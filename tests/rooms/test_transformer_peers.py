@@ -15,7 +15,6 @@ from tests.helpers.tolerances import TOLERANCE
 
 D, HEADS, D_FF, B, T, S = 12, 3, 7, 2, 5, 6
 DOUBLE = {"dtype": torch.float64}
-NORM_FIRST = {"post": False, "pre": True}
 
 
 # ---------------------------------------------------------------------------- against torch's own
@@ -68,10 +67,10 @@ def shaken(module):
     return module
 
 
-def options_of(activation, placement):
+def options_of(activation, norm_first):
     """What a layer takes, in torch's words and in ours."""
-    theirs = {"dropout": 0.0, "activation": activation, "norm_first": NORM_FIRST[placement]}
-    ours = {"activation": activation, "norm_placement": placement}
+    theirs = {"dropout": 0.0, "activation": activation, "norm_first": norm_first}
+    ours = {"activation": activation, "norm_first": norm_first}
     return {**theirs, "batch_first": True, **DOUBLE}, ours
 
 
@@ -90,9 +89,9 @@ def ours_of(kind, state, last_norm, n_layers, options):
 
 @pytest.mark.parametrize("last_norm", [True, False])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("placement", ["post", "pre"])
-def test_the_encoder_is_torchs(placement, activation, last_norm):
-    their_options, our_options = options_of(activation, placement)
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_the_encoder_is_torchs(norm_first, activation, last_norm):
+    their_options, our_options = options_of(activation, norm_first)
     layer = torch.nn.TransformerEncoderLayer(D, HEADS, D_FF, **their_options)
     norm = torch.nn.LayerNorm(D, **DOUBLE) if last_norm else None
     theirs = torch.nn.TransformerEncoder(layer, 2, norm, enable_nested_tensor=False)
@@ -121,9 +120,9 @@ def test_the_encoder_is_torchs(placement, activation, last_norm):
 
 @pytest.mark.parametrize("last_norm", [True, False])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("placement", ["post", "pre"])
-def test_the_decoder_is_torchs(placement, activation, last_norm):
-    their_options, our_options = options_of(activation, placement)
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_the_decoder_is_torchs(norm_first, activation, last_norm):
+    their_options, our_options = options_of(activation, norm_first)
     layer = torch.nn.TransformerDecoderLayer(D, HEADS, D_FF, **their_options)
     norm = torch.nn.LayerNorm(D, **DOUBLE) if last_norm else None
     theirs = shaken(torch.nn.TransformerDecoder(layer, 2, norm))
@@ -150,15 +149,15 @@ def test_the_decoder_is_torchs(placement, activation, last_norm):
 
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
-@pytest.mark.parametrize("placement", ["post", "pre"])
-def test_both_stacks_together_are_torchs_transformer(placement):
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_both_stacks_together_are_torchs_transformer(norm_first):
     """It has a last norm even where each layer ends in one; ours does when asked to."""
     theirs = torch.nn.Transformer(
-        D, HEADS, 2, 2, D_FF, 0.0, batch_first=True, norm_first=NORM_FIRST[placement], **DOUBLE
+        D, HEADS, 2, 2, D_FF, 0.0, batch_first=True, norm_first=norm_first, **DOUBLE
     )
     theirs = shaken(theirs)
     sizes = {"d_model": D, "n_heads": HEADS, "d_ff": D_FF, "n_layers": 2, "final_norm": True}
-    ours, module = twins("as in the paper", norm_placement=placement, **sizes)
+    ours, module = twins("as in the paper", norm_first=norm_first, **sizes)
     state = ours.state_dict()
     for name, stack in (("encoder", theirs.encoder), ("decoder", theirs.decoder)):
         state |= {f"{name}.{n}": v.detach().numpy() for n, v in stack_state(stack).items()}

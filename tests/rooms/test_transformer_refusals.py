@@ -87,8 +87,8 @@ REFUSED = {
     "take another number of heads, or choose d_k": lambda r, m: layer_of(
         r, "EncoderLayer", 12, 5, 7
     ),
-    "AddNorm: norm_placement must be one of 'post', 'pre', got 'last'": lambda r, m: layer_of(
-        r, "DecoderLayer", norm_placement="last"
+    "AddNorm: norm_first must be True or False, got 'last'": lambda r, m: layer_of(
+        r, "DecoderLayer", norm_first="last"
     ),
     "FeedForward: d_ff must be a whole number of at least 1, got 0": lambda r, m: layer_of(
         r, "DecoderLayer", 12, 3, 0

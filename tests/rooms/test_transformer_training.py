@@ -36,8 +36,8 @@ def batches():
     [
         {},
         {
-            "tie": "none",
-            "norm_placement": "pre",
+            "tie_word_embeddings": "none",
+            "norm_first": True,
             "norm": "rms",
             "activation": "swiglu",
             "positions": "rotary",

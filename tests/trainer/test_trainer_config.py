@@ -47,7 +47,12 @@ def test_a_configuration_is_frozen_and_every_field_has_a_default_and_words(confi
         (ModelConfig, "n_heads", 0, "n_heads must be a whole number of at least 1, got 0"),
         (ModelConfig, "n_layers", None, "n_layers must be a whole number of at least 1, got None"),
         (ModelConfig, "norm", "batch", "norm must be one of 'layer', 'rms', got 'batch'"),
-        (ModelConfig, "tie", "source", "tie must be one of 'none', 'target', 'all', got 'source'"),
+        (
+            ModelConfig,
+            "tie_word_embeddings",
+            "source",
+            "tie_word_embeddings must be one of 'none', 'target', 'all', got 'source'",
+        ),
         (TrainingConfig, "epochs", 0, "a number above 0 and below 1,000,000,000, got 0"),
         (TrainingConfig, "epochs", 1e308, "above 0 and below 1,000,000,000, got 1e+308"),
         (TrainingConfig, "steps", 10**9, "and below 1,000,000,000, got 1000000000"),
@@ -137,7 +142,9 @@ def test_a_later_end_by_steps_or_by_epochs_whichever_the_first_was_by():
 def test_one_table_needs_one_vocabulary():
     separate = DataConfig(separate_vocabularies=True)
     for tie in (None, "none", "target"):
-        check_tie(ModelConfig(tie=tie), separate)
-    check_tie(ModelConfig(tie="all"), DataConfig())
-    with pytest.raises(ValueError, match="`tie` all needs one vocabulary for both languages"):
-        check_tie(ModelConfig(tie="all"), separate)
+        check_tie(ModelConfig(tie_word_embeddings=tie), separate)
+    check_tie(ModelConfig(tie_word_embeddings="all"), DataConfig())
+    with pytest.raises(
+        ValueError, match="`tie_word_embeddings` all needs one vocabulary for both languages"
+    ):
+        check_tie(ModelConfig(tie_word_embeddings="all"), separate)

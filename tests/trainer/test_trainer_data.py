@@ -78,7 +78,7 @@ def test_a_model_config_fits_the_data_and_is_small_where_nothing_is_said():
     one = TranslationData.from_pairs(PAIRS[:50], PAIRS[50:], DataConfig(words=True))
     config = one.model_config(d_model=24, n_kv_heads=2, positions="rotary")
     assert (config.vocab_size, config.target_vocab_size) == (len(one.source), None)
-    assert (config.max_len, config.pad_id, config.tie) == (129, 0, "all")
+    assert (config.max_len, config.pad_id, config.tie_word_embeddings) == (129, 0, "all")
     assert (config.d_model, config.n_kv_heads, config.positions) == (24, 2, "rotary")
     defaults = ModelConfig()
     assert (config.n_heads, config.d_ff, config.n_layers) == (
@@ -87,10 +87,12 @@ def test_a_model_config_fits_the_data_and_is_small_where_nothing_is_said():
     two = TranslationData.from_pairs(PAIRS[:50], PAIRS[50:], both)
     config = two.model_config()
     assert (config.vocab_size, config.target_vocab_size) == (len(two.source), len(two.target))
-    assert config.tie == "target"
-    assert two.model_config(tie="none").tie == "none"
-    with pytest.raises(ValueError, match="`tie` all needs one vocabulary for both languages"):
-        two.model_config(tie="all")
+    assert config.tie_word_embeddings == "target"
+    assert two.model_config(tie_word_embeddings="none").tie_word_embeddings == "none"
+    with pytest.raises(
+        ValueError, match="`tie_word_embeddings` all needs one vocabulary for both languages"
+    ):
+        two.model_config(tie_word_embeddings="all")
     with pytest.raises(TypeError, match="heads"):
         two.model_config(heads=3)
 

@@ -39,6 +39,15 @@ def edited(edit):
     return json.dumps(content).encode()
 
 
+def test_a_run_is_read_by_the_former_names_of_its_fields():
+    def edit(content):
+        assert content["model"].pop("norm_first") is False
+        tie = content["model"].pop("tie_word_embeddings")
+        content["model"] |= {"norm_placement": "post", "tie": tie}
+
+    assert StoredRun.unpack(edited(edit)) == RUN
+
+
 def test_a_field_that_this_version_does_not_know_is_named_with_the_version_that_wrote_it():
     def edit(content):
         content["version"] = "9.1.0"

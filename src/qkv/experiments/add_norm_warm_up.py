@@ -31,7 +31,8 @@ class Reverser(nn.Module):
         self.tokens = nn.Parameter(torch.randn(VOCABULARY, WIDTH))
         self.places = nn.Parameter(torch.randn(LENGTH, WIDTH))
         self.layers = nn.ModuleList(
-            qt.EncoderLayer(WIDTH, HEADS, HIDDEN, norm_placement=placement) for _ in range(layers)
+            qt.EncoderLayer(WIDTH, HEADS, HIDDEN, norm_first=placement == "pre")
+            for _ in range(layers)
         )
         self.norm = qt.LayerNorm(WIDTH) if placement == "pre" else nn.Identity()
         self.logits = nn.Linear(WIDTH, VOCABULARY)

@@ -83,10 +83,10 @@ def _train(
         d_ff=64,
         n_layers=2,
         dropout=0.0,
-        norm_placement="pre",
+        norm_first=True,
         positions="sinusoidal" if kind == RANDOM_START else kind,
         max_len=4 * length,  # so a learned table has rows that training never touches
-        tie="none",
+        tie_word_embeddings="none",
     )
     model = qt.DecoderOnly(config, rng=rng)
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)

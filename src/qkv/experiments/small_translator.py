@@ -19,7 +19,7 @@ SIZES: dict[str, Any] = {
     "d_ff": 128,
     "n_layers": 2,
     "dropout": 0.1,
-    "norm_placement": "post",
+    "norm_first": False,
     "positions": "sinusoidal",
 }
 

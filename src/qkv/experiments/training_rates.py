@@ -19,7 +19,7 @@ __all__ = ["check", "final_loss", "measure"]
 
 Figures = dict[str, Any]
 
-OPTIONS = {"n_layers": 3, "d_model": 32, "d_ff": 64, "norm_placement": "post"}
+OPTIONS = {"n_layers": 3, "d_model": 32, "d_ff": 64, "norm_first": False}
 
 
 def final_loss(rate: float, warmup: int, seed: int, steps: int) -> float:

@@ -81,7 +81,7 @@ def _config(settings: Settings) -> TransformerConfig:
         n_layers=settings["n_layer"],
         dropout=0.0,
         activation=settings.choose("activation_function", "gelu_new", ACTIVATIONS),
-        norm_placement="pre",
+        norm_first=True,
         norm_eps=settings.get("layer_norm_epsilon", 1e-5),
         positions="learned",
         max_len=settings["n_positions"],

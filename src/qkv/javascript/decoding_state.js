@@ -40,7 +40,7 @@ export class DecodingState {
     const x = this.model.inputs(ids, this.length, targetTable, parameters.target_inputs, run); // (T, d_model)
     const hidden = decoder(x, this.caches, parameters.decoder, run); // (T, d_model)
     const logits =
-      config.tie === "none"
+      config.tie_word_embeddings === "none"
         ? linear(hidden, parameters.output)
         : tiedOutput(hidden, targetTable, parameters.output?.bias); // (T, V)
     checkFinite(logits);

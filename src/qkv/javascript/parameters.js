@@ -36,12 +36,13 @@ export function parameterShapes(config) {
     if (config.final_norm) addNorm(`${stack}.norm`);
   };
   add("source_embedding", config.vocab_size, d_model);
-  if (config.tie !== "all") add("target_embedding", config.target_vocab_size, d_model);
+  if (config.tie_word_embeddings !== "all") add("target_embedding", config.target_vocab_size, d_model);
   if (config.positions === "learned")
     for (const side of ["source", "target"]) add(`${side}_inputs.positions`, config.max_len, d_model);
   addStack("encoder", config.n_layers, ["self_attention"]);
   addStack("decoder", config.n_decoder_layers, ["self_attention", "cross_attention"]);
-  if (config.tie === "none") add("output", d_model, config.target_vocab_size, config.output_bias);
+  if (config.tie_word_embeddings === "none")
+    add("output", d_model, config.target_vocab_size, config.output_bias);
   else if (config.output_bias) shapes["output.bias"] = [config.target_vocab_size];
   return shapes;
 }

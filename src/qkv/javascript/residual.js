@@ -4,7 +4,7 @@ import { normalize } from "./norms.js";
 // Add & Norm: the residual connection around a sub-layer, with post- or pre-norm.
 
 /**
- * "post", as in the paper: norm(x + sublayer(x)); "pre": x + sublayer(norm(x)).
+ * Post-norm, as in the paper: norm(x + sublayer(x)); pre-norm: x + sublayer(norm(x)).
  * @param {Matrix} x (T, d_model)
  * @param {{norm: object}} parameters of the norm
  * @param {object} config the model's
@@ -13,5 +13,5 @@ import { normalize } from "./norms.js";
  */
 export function addNorm(x, parameters, config, sublayer) {
   const norm = (rows) => normalize(rows, parameters.norm, config);
-  return config.norm_placement === "pre" ? add(x, sublayer(norm(x))) : norm(add(x, sublayer(x)));
+  return config.norm_first ? add(x, sublayer(norm(x))) : norm(add(x, sublayer(x)));
 }

@@ -64,9 +64,9 @@ def model_config(layers: int, width: int) -> TransformerConfig:
         n_layers=layers,
         dropout=0.0,
         activation="gelu",
-        norm_placement="pre",
+        norm_first=True,
         positions="rotary",
-        tie="none",
+        tie_word_embeddings="none",
         scale_embedding=False,
     )
 

@@ -1,6 +1,5 @@
 """Choices of each option, as words; each room's tables say what is computed for them."""
 
-PLACEMENTS = ("post", "pre")
 NORMS = ("layer", "rms")
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "swiglu")
 GATED = ("swiglu",)  # of these activations: a third matrix of the feed-forward part is a gate

@@ -8,14 +8,20 @@ from qkv.shapes.option_checks import check_below
 
 
 def check_vocabularies(
-    call: str, tie: str | None, vocab_size: int, target_vocab_size: int, pad_id: int | None
+    call: str,
+    tie_word_embeddings: str | None,
+    vocab_size: int,
+    target_vocab_size: int,
+    pad_id: int | None,
 ) -> None:
     """Refuse one table for two vocabularies, and padding that is no token of each."""
-    if tie == "all" and target_vocab_size != vocab_size:
-        hint = "one table has one vocabulary: tie='target' leaves the source its own"
+    if tie_word_embeddings == "all" and target_vocab_size != vocab_size:
+        hint = (
+            "one table has one vocabulary: tie_word_embeddings='target' leaves the source its own"
+        )
         raise ValueError(
-            f"{call}: target_vocab_size must be vocab_size = {vocab_size} with tie='all', "
-            f"got {target_vocab_size}: {hint}"
+            f"{call}: target_vocab_size must be vocab_size = {vocab_size} with "
+            f"tie_word_embeddings='all', got {target_vocab_size}: {hint}"
         )
     if pad_id is not None:
         V = min(vocab_size, target_vocab_size)

@@ -212,10 +212,10 @@ def check_tie(model: ModelConfig, data: DataConfig) -> None:
     Raises:
         ValueError: the model would have one.
     """
-    if data.separate_vocabularies and model.tie == "all":
+    if data.separate_vocabularies and model.tie_word_embeddings == "all":
         raise ValueError(
-            "ModelConfig: `tie` all needs one vocabulary for both languages: leave out "
-            "`separate_vocabularies`"
+            "ModelConfig: `tie_word_embeddings` all needs one vocabulary for both languages: "
+            "leave out `separate_vocabularies`"
         )
 
 

@@ -159,7 +159,7 @@ class TranslationData:
             TypeError: `TransformerConfig` has no such field.
         """
         separate = self.config.separate_vocabularies
-        check_tie(ModelConfig(tie=sizes.get("tie")), self.config)
+        check_tie(ModelConfig(tie_word_embeddings=sizes.get("tie_word_embeddings")), self.config)
         options: dict[str, Any] = {
             "vocab_size": len(self.source),
             "target_vocab_size": len(self.target) if separate else None,

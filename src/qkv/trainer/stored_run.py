@@ -9,7 +9,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
 import qkv
-from qkv.config import TransformerConfig
+from qkv.config import TransformerConfig, with_current_names
 from qkv.trainer.config import (
     LATER_END,
     PATHS,
@@ -132,6 +132,7 @@ def check_unchanged(stored: Mapping[str, Any], given: Mapping[str, Any]) -> None
 
 def _section(section: str, stored: Any, version: str) -> Any:
     """The configuration of a section, with defaults for fields that are younger than the run."""
+    stored = with_current_names(stored) if section == "model" else stored
     known = fields(SECTIONS[section])
     defaults = {field.name: field.default for field in known if field.name not in FREE}
     if unknown := sorted(set(map(str, stored)) - set(defaults)):

@@ -6,11 +6,13 @@ import argparse
 import inspect
 import os
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from qkv.commands.argument_types import ArgumentParser, number
 from qkv.config import ModelConfig
+from qkv.shapes.choices import TIES
 from qkv.shapes.fields import Choice, FieldType, Interval, field_types
 from qkv.trainer.config import PATHS, DataConfig, RuntimeConfig, TrainingConfig, check_tie
 
@@ -32,6 +34,17 @@ GROUPS: dict[str, Any] = {
 METAVARS = {"columns": ("S", "T"), "betas": "BETA", "validate_every": "STEPS"}
 ARGUMENT = re.compile(r"^ {4}(\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
 FIELD = re.compile(r"`([a-z_0-9]+)`")
+ON_BY_DEFAULT = {
+    name
+    for config in GROUPS.values()
+    for name, field in field_types(config).items()
+    if field.default is True
+}
+FORMER_FLAGS = {
+    "--norm-placement pre": "--norm-first",
+    "--norm-placement post": "--no-norm-first",
+    **{f"--tie {word}": f"--tie-word-embeddings {word}" for word in TIES},
+}
 
 
 class Configs(NamedTuple):
@@ -76,7 +89,8 @@ def argument_docs(documented: type) -> dict[str, str]:
 def _add(group: argparse._ArgumentGroup, name: str, field: FieldType, text: str) -> None:
     text = with_flags(text.replace("None means", "by default")).replace("%", "%%")
     if field.rule is bool:
-        group.add_argument(flag(name), action="store_true", help=text)
+        action = argparse.BooleanOptionalAction if field.default else "store_true"
+        group.add_argument(flag(name), action=action, default=field.default, help=text)
         return
     rule, default = field.rule, field.default
     options: dict[str, Any] = {"default": default}
@@ -104,11 +118,29 @@ def shown(default: Any) -> str:
 def read(arguments: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, Any]]:
     """All options, and those of them that were given."""
     command_line = parser()
+    arguments = with_current_flags(sys.argv[1:] if arguments is None else arguments)
     options = command_line.parse_args(arguments)
     # What is set already, a parser's defaults leave alone.
     unset = argparse.Namespace(**dict.fromkeys(vars(options), ...))
     typed = vars(command_line.parse_args(arguments, unset))
     return options, {name: value for name, value in typed.items() if value is not ...}
+
+
+def with_current_flags(arguments: Sequence[str]) -> list[str]:
+    """Arguments with the flags of former versions replaced; a line on stderr names the new ones."""
+    found: list[str] = []
+    for argument in arguments:
+        former = f"{found[-1]} {argument}" if found else ""
+        former = argument.replace("=", " ", 1) if argument.startswith("--") else former
+        if former not in FORMER_FLAGS:
+            found.append(argument)
+            continue
+        print(f"qkv train: {former} is {FORMER_FLAGS[former]} now", file=sys.stderr)
+        found = [
+            *(found if argument.startswith("--") else found[:-1]),
+            *FORMER_FLAGS[former].split(),
+        ]
+    return found
 
 
 def configs_of(options: argparse.Namespace) -> Configs:
@@ -134,7 +166,8 @@ def flag(name: str) -> str:
 def flags(name: str, value: Any) -> str:
     """A field and its value, as they are typed."""
     if isinstance(value, bool):
-        return flag(name) if value else f"no {flag(name)}"
+        off = flag(f"no_{name}") if name in ON_BY_DEFAULT else f"no {flag(name)}"
+        return flag(name) if value else off
     return f"{flag(name)} {' '.join(map(str, value)) if isinstance(value, tuple) else value}"
 
 

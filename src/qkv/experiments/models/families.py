@@ -78,8 +78,8 @@ def body(seed: int, causal: bool = False) -> qn.DecoderOnly:
         dropout=0.0,
         positions="learned",
         max_len=12,
-        norm_placement="pre",
-        tie="none",
+        norm_first=True,
+        tie_word_embeddings="none",
         causal=causal,
     )
     return qn.DecoderOnly(config, rng=np.random.default_rng(seed))

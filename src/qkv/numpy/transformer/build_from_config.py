@@ -41,7 +41,7 @@ def make_output(
     config: TransformerConfig, table: Embedding, **factory_kwargs: Any
 ) -> Linear | TiedOutput:
     """The output projection: tied to the embedding table, or a linear layer."""
-    if config.tie != "none":
+    if config.tie_word_embeddings != "none":
         return TiedOutput(table, config.output_bias, dtype=factory_kwargs["dtype"])
     return Linear(config.d_model, config.target_vocabulary, config.output_bias, **factory_kwargs)
 

@@ -29,7 +29,7 @@ class DecoderLayer(Layer):
         dropout: the share of what each sub-layer adds that is left out while training. The weights
             of attention and the inside of the feed-forward part have none, as in the paper.
         activation: one of `ACTIVATIONS`, as `FeedForward` takes it.
-        norm, norm_placement: one of `NORMS`, and "post" or "pre", as `AddNorm` takes them.
+        norm, norm_first: one of `NORMS`, and whether pre-norm, as `AddNorm` takes them.
         bias: in the projections of attention.
         cross_attention: False leaves out the attention to a memory, as models of one text do.
         d_k, d_v, n_kv_heads: as `MultiHeadAttention` takes them, for both attentions.
@@ -53,7 +53,7 @@ class DecoderLayer(Layer):
         dropout: float = 0.0,
         activation: str = "relu",
         norm: str = "layer",
-        norm_placement: str = "post",
+        norm_first: bool = False,
         bias: bool = True,
         cross_attention: bool = True,
         *,
@@ -72,7 +72,7 @@ class DecoderLayer(Layer):
         check_bool("DecoderLayer", causal=causal)
         self.causal = causal
         factory_kwargs: dict[str, Any] = {"rng": rng or np.random.default_rng(), "dtype": dtype}
-        add_norm_options = d_model, norm_placement, dropout, norm, norm_eps, norm_bias
+        add_norm_options = d_model, norm_first, dropout, norm, norm_eps, norm_bias
         add_norm = partial(AddNorm, *add_norm_options, **factory_kwargs)
         attention_options = d_model, n_heads, d_k, d_v, bias
         attention = partial(

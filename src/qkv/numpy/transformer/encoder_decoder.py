@@ -52,7 +52,7 @@ class Transformer(Layer):
         factory_kwargs: dict[str, Any] = {"rng": rng or np.random.default_rng(), "dtype": dtype}
         self.source_embedding = make_embedding(config, config.vocab_size, **factory_kwargs)
         self.target_embedding = self.source_embedding
-        if config.tie != "all":
+        if config.tie_word_embeddings != "all":
             self.target_embedding = make_embedding(
                 config, config.target_vocabulary, **factory_kwargs
             )

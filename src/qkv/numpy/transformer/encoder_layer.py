@@ -26,7 +26,7 @@ class EncoderLayer(Layer):
         dropout: the share of what each sub-layer adds that is left out while training. The weights
             of attention and the inside of the feed-forward part have none, as in the paper.
         activation: one of `ACTIVATIONS`, as `FeedForward` takes it.
-        norm, norm_placement: one of `NORMS`, and "post" or "pre", as `AddNorm` takes them.
+        norm, norm_first: one of `NORMS`, and whether pre-norm, as `AddNorm` takes them.
         bias: in the projections of attention.
         d_k, d_v, n_kv_heads, rotary: as `MultiHeadAttention` takes them.
         norm_eps: ε of each norm.
@@ -46,7 +46,7 @@ class EncoderLayer(Layer):
         dropout: float = 0.0,
         activation: str = "relu",
         norm: str = "layer",
-        norm_placement: str = "post",
+        norm_first: bool = False,
         bias: bool = True,
         *,
         d_k: int | None = None,
@@ -61,7 +61,7 @@ class EncoderLayer(Layer):
     ) -> None:
         super().__init__()
         factory_kwargs: dict[str, Any] = {"rng": rng or np.random.default_rng(), "dtype": dtype}
-        add_norm_options = d_model, norm_placement, dropout, norm, norm_eps, norm_bias
+        add_norm_options = d_model, norm_first, dropout, norm, norm_eps, norm_bias
         add_norm = partial(AddNorm, *add_norm_options, **factory_kwargs)
         self.self_attention = MultiHeadAttention(
             d_model, n_heads, d_k, d_v, bias, n_kv_heads=n_kv_heads, rotary=rotary, **factory_kwargs

@@ -5,8 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from qkv.shapes import check_choice, check_count, check_range
-from qkv.shapes.choices import PLACEMENTS
+from qkv.shapes import check_bool, check_choice, check_count, check_range
 from qkv.torch.add_norm.norms import NORMS
 from qkv.torch.checks import check_shapes, running
 from qkv.torch.dropout import Dropout
@@ -26,7 +25,7 @@ class AddNorm(Layer):
     def __init__(
         self,
         d_model: int,
-        norm_placement: str = "post",
+        norm_first: bool = False,
         dropout: float = 0.0,
         norm: str = "layer",
         eps: float = 1e-5,
@@ -38,10 +37,10 @@ class AddNorm(Layer):
     ) -> None:
         super().__init__()
         check_count("AddNorm", d_model=d_model)
-        check_choice("AddNorm", "norm_placement", norm_placement, PLACEMENTS)
+        check_bool("AddNorm", norm_first=norm_first)
         check_choice("AddNorm", "norm", norm, NORMS)
         check_range("AddNorm", "a number in [0, 1)", dropout=dropout)
-        self.norm_placement = norm_placement
+        self.norm_first = norm_first
         self.norm = NORMS[norm](d_model, eps, bias, dtype=dtype, device=device)
         self.dropout = Dropout(dropout, rng=rng)
 
@@ -50,9 +49,8 @@ class AddNorm(Layer):
         if not running.checked_call:
             weight = (self.norm.weight, "d_model")
             check_shapes("AddNorm", weight=weight, x=(x, "... d_model"))
-        pre = self.norm_placement == "pre"
-        y = sublayer(self.norm(x) if pre else x)  # (..., d_model)
+        y = sublayer(self.norm(x) if self.norm_first else x)  # (..., d_model)
         if getattr(y, "shape", None) != x.shape or y.dtype != x.dtype:  # it may be a caller's own
             check_shapes("AddNorm", **{"sublayer(x)": (y, x.shape)})
         out: Tensor = x + self.dropout(y)
-        return out if pre else self.norm(out)
+        return out if self.norm_first else self.norm(out)

@@ -36,7 +36,7 @@ class DecoderLayer(Layer):
         dropout: float = 0.0,
         activation: str = "relu",
         norm: str = "layer",
-        norm_placement: str = "post",
+        norm_first: bool = False,
         bias: bool = True,
         cross_attention: bool = True,
         *,
@@ -56,7 +56,7 @@ class DecoderLayer(Layer):
         check_bool("DecoderLayer", causal=causal)
         self.causal = causal
         factory_kwargs: dict[str, Any] = {"rng": rng, "dtype": dtype, "device": device}
-        add_norm_options = d_model, norm_placement, dropout, norm, norm_eps, norm_bias
+        add_norm_options = d_model, norm_first, dropout, norm, norm_eps, norm_bias
         add_norm = partial(AddNorm, *add_norm_options, **factory_kwargs)
         attention_options = d_model, n_heads, d_k, d_v, bias
         attention = partial(

@@ -49,7 +49,7 @@ class Transformer(Layer):
         self.config = config
         factory_kwargs: dict[str, Any] = {"rng": rng, "dtype": dtype, "device": device}
         self.source_embedding = make_embedding(config, config.vocab_size, **factory_kwargs)
-        if config.tie == "all":
+        if config.tie_word_embeddings == "all":
             # As an attribute it would stand in the state twice.
             self.__dict__["target_embedding"] = self.source_embedding
         else:

@@ -33,7 +33,7 @@ class EncoderLayer(Layer):
         dropout: float = 0.0,
         activation: str = "relu",
         norm: str = "layer",
-        norm_placement: str = "post",
+        norm_first: bool = False,
         bias: bool = True,
         *,
         d_k: int | None = None,
@@ -49,7 +49,7 @@ class EncoderLayer(Layer):
     ) -> None:
         super().__init__()
         factory_kwargs: dict[str, Any] = {"rng": rng, "dtype": dtype, "device": device}
-        add_norm_options = d_model, norm_placement, dropout, norm, norm_eps, norm_bias
+        add_norm_options = d_model, norm_first, dropout, norm, norm_eps, norm_bias
         add_norm = partial(AddNorm, *add_norm_options, **factory_kwargs)
         self.self_attention = MultiHeadAttention(
             d_model, n_heads, d_k, d_v, bias, n_kv_heads=n_kv_heads, rotary=rotary, **factory_kwargs
