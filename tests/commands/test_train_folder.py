@@ -183,7 +183,10 @@ DAMAGE = [
     (lambda run: change(run / "run.json", lambda c: c.pop("version")), "'version' is missing"),
     (lambda run: change(run / "run.json", lambda c: c.update(format="qkv run 1")), "its .format. "),
     (lambda run: change(run / "run.json", lambda c: c.update(data=[])), "run.json is cut short"),
-    (lambda run: change(run / "run.json", lambda c: c["model"].pop("vocab_size")), "_size. is mis"),
+    (
+        lambda run: change(run / "run.json", lambda c: c["model"].pop("vocab_size")),
+        "missing .*_size",
+    ),
     (content("run.json", b"[]"), "run.json is cut short or of another kind"),
     (content("run.json", b"[" * 100_000), "run.json is cut short or of another kind"),
     (is_pipe("run.json"), "run.json is no regular file, but a pipe"),

@@ -1,7 +1,7 @@
 """run.json: every field of a run, with the version that wrote it; younger and older runs."""
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -58,26 +58,6 @@ def test_a_field_that_this_version_does_not_know_is_named_with_the_version_that_
         StoredRun.unpack(edited(edit))
 
 
-def test_a_field_that_a_run_lacks_is_what_it_was_when_the_run_was_written(monkeypatch):
-    former = {"training.average": (("0.2.0", 1), ("0.10.0", 3))}
-    monkeypatch.setattr(stored_run, "FORMER_DEFAULTS", former)
-    for version, average in (("0.1.9", 1), ("0.2.0", 3), ("0.9.9", 3), ("0.10.0", 5), ("1.0", 5)):
-
-        def edit(content, version=version):
-            content["version"] = version
-            del content["training"]["average"]
-
-        assert StoredRun.unpack(edited(edit)).training == replace(RUN.training, average=average)
-
-
-def test_the_table_of_former_defaults_names_fields_that_there_are():
-    for name, defaults in stored_run.FORMER_DEFAULTS.items():
-        section, _, entry = name.partition(".")
-        assert entry in stored_run.SECTIONS[section].__dataclass_fields__
-        versions = [stored_run._numbers(before) for before, _ in defaults]
-        assert versions == sorted(versions)
-
-
 def test_a_new_field_leaves_older_runs_resumable(tmp_path, monkeypatch):
     """A version later, TrainingConfig has one more field: a run of today goes on and ends alike."""
     own = [*SMALL, *SHORT, *write_pairs(tmp_path / "text")]
@@ -99,9 +79,8 @@ def test_a_new_field_leaves_older_runs_resumable(tmp_path, monkeypatch):
         momentum: float = field(default=0.5)
 
     monkeypatch.setitem(stored_run.SECTIONS, "training", Later)
-    monkeypatch.setattr(stored_run, "FORMER_DEFAULTS", {"training.momentum": (("99", 0.0),)})
     run = TrainingRun(tmp_path / "run", resume=True)
-    assert run.stored().training.momentum == 0.0
+    assert run.stored().training.momentum == 0.5
     assert train.main([*SMALL[-4:], "--resume", "--out", str(tmp_path / "run")]) == 0
     one, other = (Checkpoint.load(tmp_path / name / "last.json") for name in ("whole", "run"))
     same(one.parameters, other.parameters)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
 import qkv
@@ -31,11 +30,6 @@ SECTIONS: dict[str, Any] = {
 FREE = ("device", "threads")  # the machine may be another when a run goes on
 TEXT = (*PATHS, "max_text")  # and the text elsewhere; its digest says that it is the same
 MAY_CHANGE = (*FREE, *TEXT, *LATER_END)
-
-# A run lacks the fields that are younger than itself. It gets the default of today, unless that was
-# another once: here stand such fields, "section.name", each with (version, default) pairs, oldest
-# first: runs that versions before that one have written get that default.
-FORMER_DEFAULTS: dict[str, tuple[tuple[str, Any], ...]] = {}
 
 
 @dataclass(frozen=True)
@@ -131,27 +125,15 @@ def check_unchanged(stored: Mapping[str, Any], given: Mapping[str, Any]) -> None
 
 
 def _section(section: str, stored: Any, version: str) -> Any:
-    """The configuration of a section, with defaults for fields that are younger than the run."""
+    """The configuration of a section; a field that is younger than the run has its default."""
     stored = with_current_names(stored) if section == "model" else stored
-    known = fields(SECTIONS[section])
-    defaults = {field.name: field.default for field in known if field.name not in FREE}
-    if unknown := sorted(set(map(str, stored)) - set(defaults)):
+    known = {field.name for field in fields(SECTIONS[section])} - set(FREE)
+    if unknown := sorted(set(map(str, stored)) - known):
         raise ValueError(
             f"its {section} has {', '.join(unknown)}, of which this version of qkv knows nothing: "
             f"qkv {version} has written it, and can go on with it"
         )
-    missing = {}
-    for name in set(defaults) - set(stored):
-        former = FORMER_DEFAULTS.get(f"{section}.{name}", ())
-        values = [value for before, value in former if _numbers(version) < _numbers(before)]
-        missing[name] = [*values, defaults[name]][0]
-        if missing[name] is MISSING:
-            raise KeyError(name)
-    return SECTIONS[section](**stored, **missing)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", version)))
+    return SECTIONS[section](**stored)
 
 
 def _machine(stored: object) -> dict[str, Any]:
