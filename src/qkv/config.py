@@ -35,7 +35,7 @@ Tie: TypeAlias = Annotated[str, Choice(TIES)] | None
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
-    """Sizes and choices of a model that hang on no vocabulary; the defaults are of a small one.
+    """Sizes and choices of a model, whatever its vocabulary; the defaults are of a small one.
 
     Args:
         d_model: width of the vectors that pass through.
