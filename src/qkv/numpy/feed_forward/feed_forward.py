@@ -69,7 +69,9 @@ class FeedForward(Layer):
         hidden = self.w_1(x)  # (..., d_ff)
         gate = self.w_gate(x) if self.activation in GATED else None  # (..., d_ff)
         self.save_for_backward(x.shape, hidden, gate)
-        return self.w_2(self.dropout(self.activated(hidden, gate)))  # (..., d_model)
+        forward = ACTIVATIONS[self.activation].forward
+        activated = forward(hidden) if gate is None else forward(gate) * hidden  # (..., d_ff)
+        return self.w_2(self.dropout(activated))  # (..., d_model)
 
     def backward(self, dout: Floats) -> Floats:
         """dout: (..., d_model) -> dx; adds to the gradients of the projections."""
@@ -81,8 +83,3 @@ class FeedForward(Layer):
             return self.w_1.backward(backward(dactivated, hidden))  # (..., d_model)
         dx = self.w_gate.backward(backward(dactivated * hidden, gate))  # (..., d_model)
         return dx + self.w_1.backward(dactivated * forward(gate))
-
-    def activated(self, hidden: Floats, gate: Floats | None = None) -> Floats:
-        """The activation of hidden; with a gate, that of the gate, times hidden: (..., d_ff)."""
-        forward = ACTIVATIONS[self.activation].forward
-        return forward(hidden) if gate is None else forward(gate) * hidden

@@ -54,10 +54,7 @@ class FeedForward(Layer):
         """x: (..., d_model) -> the same shape."""
         hidden = self.w_1(x)  # (..., d_ff)
         gate = self.w_gate(x) if self.activation in GATED else None  # (..., d_ff)
-        out: Tensor = self.w_2(self.dropout(self.activated(hidden, gate)))  # (..., d_model)
+        forward = ACTIVATIONS[self.activation]
+        activated = forward(hidden) if gate is None else forward(gate) * hidden  # (..., d_ff)
+        out: Tensor = self.w_2(self.dropout(activated))  # (..., d_model)
         return out
-
-    def activated(self, hidden: Tensor, gate: Tensor | None = None) -> Tensor:
-        """The activation of hidden; with a gate, that of the gate, times hidden: (..., d_ff)."""
-        activation = ACTIVATIONS[self.activation]
-        return activation(hidden) if gate is None else activation(gate) * hidden
