@@ -96,13 +96,12 @@ def check_stored(setting: Setting, chapters: Sequence[Path]) -> list[Result]:
 
 
 def show(results: Sequence[Result], console: Console) -> int:
-    """The table, a chapter a row and a setting a column; the exit status."""
-    chosen = list(dict.fromkeys(result.setting for result in results))
-    table = Table("chapter", *(setting.name for setting in chosen))
-    cells = {(result.chapter, result.setting): result.failed for result in results}
-    for chapter in dict.fromkeys(result.chapter for result in results):
-        failed = [cells[chapter, setting] for setting in chosen]
-        table.add_row(chapter, *(", ".join(names) or "passed" for names in failed))
+    """The table, a setting a row, with the chapters that failed; the exit status."""
+    table = Table("setting", "passed", "failed")
+    for setting in dict.fromkeys(result.setting for result in results):
+        own = [result for result in results if result.setting == setting]
+        failed = [f"{r.chapter}: {', '.join(r.failed)}" for r in own if r.failed]
+        table.add_row(setting.name, str(len(own) - len(failed)), "\n".join(failed))
     console.print(table)
     wrong = sum(bool(result.failed) for result in results)
     console.print(f"{len(results) - wrong} passed, {wrong} failed", highlight=False)
