@@ -136,10 +136,9 @@ def with_current_flags(arguments: Sequence[str]) -> list[str]:
             found.append(argument)
             continue
         print(f"qkv train: {former} is {FORMER_FLAGS[former]} now", file=sys.stderr)
-        found = [
-            *(found if argument.startswith("--") else found[:-1]),
-            *FORMER_FLAGS[former].split(),
-        ]
+        if not argument.startswith("--"):
+            found.pop()
+        found += FORMER_FLAGS[former].split()
     return found
 
 
