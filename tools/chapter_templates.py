@@ -30,14 +30,14 @@ explore(explorers.bars, title="TODO", hint="TODO: what to try first.", size=[1, 
     """## What breaks
 
 TODO: at most three things, the wrong line beside the right one.""",
+    """## What to remember
+
+TODO: what stays, and the answer to the question.""",
     """## Exercises
 
 TODO: from "compute by hand" to "break it" to "build it".""",
 ]
 BEHIND = [
-    """## What to remember
-
-TODO: what stays, and the answer to the question.""",
     """## Going further
 
 ### TODO: a question that a reader may skip?

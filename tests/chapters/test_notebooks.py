@@ -93,6 +93,7 @@ def toy_cells() -> list[Any]:
     cells[2].outputs = [new_output("display_data", {"image/png": "iVBORw0KGgo=\n"}, metadata={})]
     cells.append(new_markdown_cell(TOY_TOP, id="toy-top"))
     cells.append(new_markdown_cell(TOY_BREAKS, id="toy-breaks"))
+    cells.append(new_markdown_cell(TOY_REMEMBER, id="toy-remember"))
     for number in range(1, 5):
         name = f"toy-{number}"
         heading = "## Exercises\n\n" * (number == 1) + f"### Exercise {name} · Count"
@@ -103,7 +104,6 @@ def toy_cells() -> list[Any]:
         solution = code_cell(count + 1, f'check("{name}", 2)', [result(count + 1, f"✓ {name}: ok")])
         solution.metadata.update(tags=["solution", "hide-cell"], jupyter={"source_hidden": True})
         cells.append(solution)
-    cells.append(new_markdown_cell(TOY_REMEMBER, id="toy-remember"))
     cells.append(new_markdown_cell(TOY_FURTHER, id="toy-further"))
     torch = 'import torch\nprint("torch")'
     cells.append(code_cell(14, torch, [new_output("stream", name="stdout", text="torch\n")]))
@@ -212,24 +212,24 @@ FAULTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
     "row missing": (lambda cells: cells[1].metadata.clear(), "no cell covers-000-1"),
     "row not asserted": (set_source(1, "print(2)"), "on a cell that asserts nothing"),
     "row on prose": (set_metadata(5, tags=["covers-000-1"]), "on a cell that asserts nothing"),
-    "too few exercises": (lambda cells: cells.__delitem__(slice(16, 19)), "3 exercises"),
-    "unknown exercise": (set_source(8, 'check("toy-9", ...)'), "toy-9 is in only one"),
-    "no heading": (set_source(7, "## Exercises\n\nCount."), "no heading 'Exercise toy-1'"),
+    "too few exercises": (lambda cells: cells.__delitem__(slice(17, 20)), "3 exercises"),
+    "unknown exercise": (set_source(9, 'check("toy-9", ...)'), "toy-9 is in only one"),
+    "no heading": (set_source(8, "## Exercises\n\nCount."), "no heading 'Exercise toy-1'"),
     "answered already": (
-        lambda cells: cells[8].outputs[0].data.update({"text/plain": "✓ toy-1: right"}),
+        lambda cells: cells[9].outputs[0].data.update({"text/plain": "✓ toy-1: right"}),
         "not stored as unanswered",
     ),
-    "no solution": (set_source(9, "print(2)"), "no solution follows toy-1"),
+    "no solution": (set_source(10, "print(2)"), "no solution follows toy-1"),
     "solution first": (
-        lambda cells: cells.insert(8, cells.pop(9)),
+        lambda cells: cells.insert(9, cells.pop(10)),
         "no solution follows toy-1",
     ),
     "wrong solution": (
-        lambda cells: cells[9].outputs[0].data.update({"text/plain": "✗ toy-1: no"}),
+        lambda cells: cells[10].outputs[0].data.update({"text/plain": "✗ toy-1: no"}),
         "not stored as accepted",
     ),
-    "solution in sight": (set_metadata(9, tags=["solution"]), "in plain sight"),
-    "solution unfolded": (set_metadata(9, jupyter={}), "in plain sight"),
+    "solution in sight": (set_metadata(10, tags=["solution"]), "in plain sight"),
+    "solution unfolded": (set_metadata(10, jupyter={}), "in plain sight"),
     "set up for a repository that is not named": (
         lambda cells: cells.insert(0, ready_setup_cell(REPOSITORY)),
         "expected none as set-up cell for Colab",
@@ -258,7 +258,11 @@ FAULTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
         lambda cells: cells.insert(0, cells.pop(6)),
         "'the first explorer' must come before 'What breaks'",
     ),
-    "two sections in a cell": (append_text(19, "## More"), "'## More' does not begin its cell"),
+    "two sections in a cell": (append_text(7, "## More"), "'## More' does not begin its cell"),
+    "exercises before what to remember": (
+        lambda cells: cells.append(cells.pop(7)),
+        "'What to remember' must come before 'Exercises'",
+    ),
     "nothing behind the core": (
         set_source(20, "## More"),
         "no heading '## Going further'",

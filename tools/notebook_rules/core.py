@@ -51,7 +51,7 @@ def times_at_top(chapter: Chapter) -> Iterator[str]:
 
 
 def in_order(chapter: Chapter) -> Iterator[str]:
-    """Explorer, what breaks, exercises, what to remember, going further, sources."""
+    """Explorer, what breaks, what to remember, exercises, going further, sources."""
     places: dict[str, int] = {}
     for place, cell in enumerate(chapter.notebook.cells):
         if cell.cell_type == "code" and shows_explorer(chapter, cell):
@@ -60,7 +60,7 @@ def in_order(chapter: Chapter) -> Iterator[str]:
             if not cell.source.startswith(f"## {title}"):
                 yield f"{cell.id}: '## {title}' does not begin its cell"
             places.setdefault(WHAT_BREAKS if title.startswith(WHAT_BREAKS) else title, place)
-    needed = [EXERCISES, REMEMBER, FURTHER, SOURCES]
+    needed = [REMEMBER, EXERCISES, FURTHER, SOURCES]
     for title in needed:
         if title not in places:
             yield f"{chapter.concept}: no heading '## {title}'"
