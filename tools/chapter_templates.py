@@ -3,7 +3,7 @@
 BEFORE = [  # text or code in front of the exercises
     """# TODO: the title
 
-*Core: 0 minutes. Going further: 0.*
+*Read: 0 minutes. Exercises: 0. Going further: 0.*
 
 TODO: a plain sentence on what this is for.
 

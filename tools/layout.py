@@ -20,6 +20,8 @@ from qkv.files import atomic_write
 QUESTION = """\
 ### Exercise {name} · TODO: what to do
 
+*About 5 minutes.*
+
 TODO: the question, and the form of the answer."""
 ASK = """\
 answer_{number} = ...  # TODO: the form of the answer

@@ -1,7 +1,8 @@
 """Make every code cell of a chapter a place that links can lead to, under its own id.
 
 `[text](#masks-12)` in any page leads to the cell `masks-12`; an id that is not there is a warning,
-and so stops the build.
+and so stops the build. Where a cell or a section has gone, the cell that has its matter now carries
+the old id in its metadata, `{"anchors": ["masks-09"]}`: links from elsewhere lead there.
 """
 
 import json
@@ -21,9 +22,9 @@ def add_anchors(app: Sphinx, document: nodes.document) -> None:
     labels = app.env.get_domain("std").data["anonlabels"]
     for cell in document.findall(nodes.container):
         if cell.get("nb_element") == "cell_code" and "id" in cells[cell["cell_index"]]:
-            name = cells[cell["cell_index"]]["id"]
-            cell["ids"].append(name)
-            labels[name] = (app.env.docname, name)
+            stored = cells[cell["cell_index"]]
+            cell["ids"] += [stored["id"], *stored["metadata"].get("anchors", [])]
+            labels[stored["id"]] = (app.env.docname, stored["id"])
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -89,3 +89,14 @@ WITH_FOOTER = [path for path in PAGES if path != BOOK / "index.html"]  # which o
 def test_a_page_leads_to_the_licences_of_code_by_others(path: Path) -> None:
     targets = {(path.parent / link).resolve() for link in read(path).links if ":" not in link}
     assert BOOK / "_static" / "third-party-notices.txt" in targets
+
+
+ANCHORS = Path(__file__).with_name("anchors.txt").read_text("utf-8").splitlines()
+
+
+@pytest.mark.parametrize("line", ANCHORS, ids=lambda line: line.split()[0])
+def test_links_from_elsewhere_lead_on(line: str) -> None:
+    """A page keeps the anchors that it had, of sections and cells, wherever their matter is now."""
+    page, *anchors = line.split()
+    gone = set(anchors) - read(BOOK / "chapters" / f"{page}.html").ids
+    assert not gone, f"{page} has lost {sorted(gone)}: see anchors in CONTRIBUTING.md"

@@ -77,8 +77,8 @@ def test_names_say_chapter_and_time_and_pictures_hold_links(links, page):
     assert picture.get_attribute("tabindex") is None
     name = links.filter(has_text=re.compile(r"^6 · ")).get_attribute("aria-label")
     (chapter,) = (chapter for chapter in CHAPTERS if chapter.number == 6)
-    core, further = chapter.minutes
-    times = f"core {core} minutes, going further {further}"
+    read, exercises, further = chapter.minutes
+    times = f"read {read} minutes, exercises {exercises}, going further {further}"
     assert name == f"6 · multi-head self-attention · “{chapter.short_title}”: {times}"
 
 

@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from qkv.notebooks.stored_form import normal_form
 from qkv.notebooks.widget_state import EXPLORER_ID, STATE_MIME, VIEW_MIME
 from tools.colab import setup_cell
-from tools.notebook_rules import RULES, Chapter, code, problems, teaching
+from tools.notebook_rules import RULES, Chapter, code, core, problems, teaching
 from tools.notebook_rules.length import core_length, further_length
 from tools.notebook_rules.load import load_chapter, load_rows, load_terms
 from tools.notebook_rules.prose import count_words
@@ -70,7 +70,7 @@ TOY_TOP = """\
 
 A **query** asks, and the query is heard.
 
-*Core: 13 minutes. Going further: 0.*
+*Read: 4 minutes. Exercises: 12. Going further: 0.*
 """
 TOY_BREAKS = "## What breaks without it\n\nAll."
 TOY_REMEMBER = "## What to remember\n\nA query asks."
@@ -96,7 +96,10 @@ def toy_cells() -> list[Any]:
     cells.append(new_markdown_cell(TOY_REMEMBER, id="toy-remember"))
     for number in range(1, 5):
         name = f"toy-{number}"
-        heading = "## Exercises\n\n" * (number == 1) + f"### Exercise {name} · Count"
+        heading = (
+            "## Exercises\n\n" * (number == 1)
+            + f"### Exercise {name} · Count\n\n*About 3 minutes.*"
+        )
         cells.append(new_markdown_cell(heading, id=f"toy-text-{number}"))
         count = 4 + 2 * number
         ask = f'answer = ...\ncheck("{name}", answer)'
@@ -200,6 +203,10 @@ FAULTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
         "state is not stored",
     ),
     "long cell": (set_source(4, "print(1)\n" * 13), "13 lines, at most 12"),
+    "long class": (
+        set_source(4, "class Long:\n" + "    x = 1\n" * 19 + "print(1)"),
+        "21 lines, at most 20",
+    ),
     "silent cell": (set_source(0, "x = 1"), "neither output nor assert"),
     "no alt text": (lambda cells: cells[2].metadata.clear(), "without alt text"),
     "package code again": (
@@ -253,7 +260,7 @@ FAULTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
         lambda cells: [cells.insert(5, long_cell(i)) for i in range(11)],
         "visible lines of code, at most 120",
     ),
-    "another time": (append_text(5, "word " * 300), "expected the line *Core: 15 minutes"),
+    "another time": (append_text(5, "word " * 300), "expected the line *Read: 8 minutes"),
     "breaks before it is seen": (
         lambda cells: cells.insert(0, cells.pop(6)),
         "'the first explorer' must come before 'What breaks'",
@@ -277,6 +284,49 @@ FAULTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
         "toy-top: uses 'head' before a cell has it in bold",
     ),
 }
+
+# Faults of a chapter to which the bounds in minutes apply.
+OUT_OF_BOUNDS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
+    "long to read": (append_text(5, "word " * 2600), "minutes to read, at most 35"),
+    "long answers": (
+        append_text(5, f"<details>\n<summary>Guess</summary>\n\n{'word ' * 2600}\n\n</details>"),
+        "minutes to read, at most 35",
+    ),
+    "much printed": (
+        lambda cells: cells[4].outputs.append(
+            new_output("stream", name="stdout", text="0.25 " * 2600)
+        ),
+        "minutes to read, at most 35",
+    ),
+    "long exercises": (
+        lambda cells: cells[8].update(source=cells[8].source.replace("3 min", "30 min")),
+        "the core has 39 minutes of exercises, at most 30",
+    ),
+    "an exercise without its time": (
+        lambda cells: cells[8].update(source=cells[8].source.replace("*About 3 minutes.*", "")),
+        "expected '*About 5 minutes.*' below the heading of toy-1",
+    ),
+    "too many asserts in sight": (
+        set_source(4, "assert 1\nassert 2\nassert 3"),
+        "visible asserts, at most 2",
+    ),
+    "long behind the core": (
+        append_text(20, "word " * 3300),
+        "Going further has 41.737 minutes to read, at most 40",
+    ),
+}
+
+
+@pytest.fixture
+def within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core, "WITHIN_BOUNDS", {"toy"})
+
+
+@pytest.mark.usefixtures("within_bounds")
+@pytest.mark.parametrize("fault", OUT_OF_BOUNDS)
+def test_chapter_out_of_bounds_is_noticed(fault: str) -> None:
+    plant, said = OUT_OF_BOUNDS[fault]
+    assert any(said in problem for problem in problems(toy(plant))), problems(toy(plant))
 
 
 def test_toy_chapter_keeps_every_rule() -> None:
@@ -332,11 +382,24 @@ def test_a_chapter_owes_only_what_its_matter_has(
 
 def test_reading_times_follow_one_rule() -> None:
     chapter = toy()
-    core = core_length(chapter)
-    assert (core.words, core.lines, core.exercises, core.explorers) == (26, 5, 4, 1)
-    assert core.minutes == pytest.approx(26 / 130 + 5 / 8 + 4 * 2.5 + 2)
+    length = core_length(chapter)
+    assert (length.words, length.printed_words, length.lines) == (20, 1, 5)
+    assert (length.explorers, length.playgrounds, length.figures) == (1, 0, 1)
+    assert length.minutes == pytest.approx(21 / 80 + 5 / 5 + 2 + 0.5)
+    assert length.exercises == {f"toy-{number}": 3 for number in range(1, 5)}
     further = further_length(chapter)
-    assert (further.words, further.lines) == (6, 2)
+    assert (further.words, further.printed_words, further.lines) == (6, 1, 2)
+
+
+@pytest.mark.usefixtures("within_bounds")
+def test_printed_source_counts_as_lines_and_hidden_output_as_nothing() -> None:
+    source = new_output("stream", name="stdout", text="def f(x):\n\n    return x\n")
+    printed = core_length(
+        toy(lambda cells: cells[4].update(source="print(inspect.getsource(f))", outputs=[source]))
+    )
+    assert (printed.printed_words, printed.lines) == (0, 7)
+    hidden = core_length(toy(set_metadata(4, tags=["hide-cell"])))
+    assert (hidden.printed_words, hidden.lines) == (0, 4)
 
 
 def test_words_are_those_in_sight() -> None:
@@ -363,10 +426,12 @@ def test_other_form_is_noticed() -> None:
     assert any("not as tools/run_notebooks.py stores it" in line for line in problems(other))
 
 
-def test_no_rule_without_a_fault() -> None:
+def test_no_rule_without_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planting every fault in turn makes every rule speak at least once."""
     silent = set(RULES)
-    for plant, _ in FAULTS.values():
-        broken = toy(plant)
-        silent -= {rule for rule in silent if list(rule(broken))}
+    for chapters, faults in ((set(), FAULTS), ({"toy"}, OUT_OF_BOUNDS)):
+        monkeypatch.setattr(core, "WITHIN_BOUNDS", chapters)
+        for plant, _ in faults.values():
+            broken = toy(plant)
+            silent -= {rule for rule in silent if list(rule(broken))}
     assert {rule.__name__ for rule in silent} == {"stored_in_normal_form"}  # tested above

@@ -34,7 +34,7 @@ def book(tmp_path, monkeypatch):
     )
     path = tmp_path / "chapters" / "05_masks.ipynb"
     text = path.read_text("utf-8").replace('"# Masks\\n"', '"# What may be seen\\n"', 1)
-    text = READING_TIMES.sub("*Core: 1 minutes. Going further: 2.*", text, count=1)
+    text = READING_TIMES.sub("*Read: 1 minutes. Exercises: 3. Going further: 2.*", text, count=1)
     path.write_text(text, "utf-8")
     return tmp_path
 
@@ -65,12 +65,12 @@ def test_a_check_names_what_is_stale_and_writes_nothing(book, monkeypatch, capsy
 def test_what_is_stale_is_written_and_the_chapter_of_the_map_runs(book, monkeypatch, capsys):
     other = (book / "chapters" / "01_start.ipynb").read_bytes()
     assert run(monkeypatch) == (0, ["01_start.ipynb"])
-    core, further = next(chapter.minutes for chapter in BOOK if chapter.concept == "masks")
+    minutes = next(chapter.minutes for chapter in BOOK if chapter.concept == "masks")
     text = (book / "chapters" / "05_masks.ipynb").read_text("utf-8")
-    assert f"*Core: {core} minutes. Going further: {further}.*" in text
+    assert "*Read: {} minutes. Exercises: {}. Going further: {}.*".format(*minutes) in text
     stored = json.loads((book / "chapters.json").read_text("utf-8"))
     assert [facts["title"] for facts in stored] == ["A Transformer at work", "What may be seen"]
-    assert stored[1]["minutes"] == [core, further]
+    assert stored[1]["minutes"] == list(minutes)
     readme = (book / "README.md").read_text("utf-8")
     assert "-->\n2 chapters: A Transformer at work; What may be seen.\n<!--" in readme
     assert readme.startswith("Before.")

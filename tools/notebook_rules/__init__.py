@@ -35,6 +35,7 @@ RULES: tuple[Callable[[Chapter], Iterable[str]], ...] = (
     teaching.has_explorer,
     teaching.explorers_asserted,
     core.core_fits,
+    core.core_in_time,
     core.times_at_top,
     core.in_order,
     core.further_asks,

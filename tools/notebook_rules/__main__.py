@@ -19,15 +19,26 @@ from tools.notebook_rules.load import ROOT, load_chapter
 def main(paths: list[Path]) -> int:
     """Returns the number of broken rules."""
     table = Table(
-        "chapter", "part", "words", "in folds", "lines", "exercises", "explorers", "minutes"
+        "chapter",
+        "part",
+        "words",
+        "in folds",
+        "printed",
+        "lines",
+        "explorers",
+        "playgrounds",
+        "figures",
+        "minutes",
+        "exercises",
     )
     broken: list[str] = []
     for path in paths:
         chapter = load_chapter(path)
         for part, length in (("core", core_length(chapter)), ("further", further_length(chapter))):
-            counts = [length.words, length.folded_words, length.lines]
-            counts += [length.exercises, length.explorers]
-            table.add_row(chapter.concept, part, *map(str, counts), f"{length.minutes:.1f}")
+            counts = [length.words, length.folded_words, length.printed_words, length.lines]
+            counts += [length.explorers, length.playgrounds, length.figures]
+            minutes = f"{length.minutes:.1f}", str(length.exercise_minutes)
+            table.add_row(chapter.concept, part, *map(str, counts), *minutes)
         broken += problems(chapter)
     console = Console()
     console.print(table)

@@ -86,5 +86,10 @@ def plain_texts(cell: Any) -> list[str]:
 
 def shows_explorer(chapter: Chapter, cell: Any) -> bool:
     """Whether the cell shows an explorer or a playground."""
-    explorers = find_explorers(chapter.notebook, (EXPLORER_ID, PLAYGROUND_ID)).values()
-    return any(view["model_id"] in explorers for view in views_of(cell))
+    return shows_widget(chapter, cell, EXPLORER_ID, PLAYGROUND_ID)
+
+
+def shows_widget(chapter: Chapter, cell: Any, *ids: str) -> bool:
+    """Whether the cell shows one of these anywidgets."""
+    models = find_explorers(chapter.notebook, ids).values()
+    return any(view["model_id"] in models for view in views_of(cell))

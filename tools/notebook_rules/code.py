@@ -10,7 +10,8 @@ from tools.colab import is_setup
 from tools.notebook_rules.chapter import Chapter, asserts, is_folded, tags, tree
 from tools.notebook_rules.length import FURTHER, core_cells, count_lines
 
-LONGEST_VISIBLE, LONGEST_FOLDED = 12, 16  # lines that are not blank; solutions may be longer
+# Lines that are not blank; one in sight may define a whole class or function, solutions are longer.
+LONGEST_VISIBLE, LONGEST_DEFINITION, LONGEST_FOLDED = 12, 20, 16
 # Torch is their matter: devices, the fused kernel, the trainer.
 WITH_TORCH_IN_CORE = {"devices", "efficient", "training"}
 
@@ -19,6 +20,8 @@ def short(chapter: Chapter) -> Iterator[str]:
     for cell in chapter.code:
         lines = count_lines(cell.source)
         most = LONGEST_FOLDED if is_folded(cell) else LONGEST_VISIBLE
+        if any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in tree(cell).body):
+            most = LONGEST_DEFINITION
         if lines > most and "solution" not in tags(cell):
             yield f"{cell.id}: {lines} lines, at most {most}"
 

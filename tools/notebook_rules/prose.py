@@ -71,3 +71,10 @@ def parser() -> MarkdownIt:
 def count_words(markdown: str, folded: bool = False) -> int:
     """The words in sight, or those in the folds."""
     return sum(len(WORD.findall(text.words)) for text in texts(markdown) if text.folded == folded)
+
+
+def count_figures(markdown: str) -> int:
+    """The pictures of a cell that are no output."""
+    tokens = parser().parse(markdown)
+    inline = [child for token in tokens for child in token.children or []]
+    return sum(token.type == "image" for token in inline)

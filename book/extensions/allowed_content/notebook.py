@@ -20,7 +20,7 @@ NOTEBOOK = {"cells", "metadata", "nbformat", "nbformat_minor"}
 METADATA = {"kernelspec", "language_info", "widgets"}
 CELL = {"cell_type", "id", "metadata", "source"}
 CODE_CELL = CELL | {"execution_count", "outputs"}
-CELL_METADATA = {"code_hash", "execution", "jupyter", "mystnb", "tags"}
+CELL_METADATA = {"anchors", "code_hash", "execution", "jupyter", "mystnb", "tags"}
 SHOWN = {"code_prompt_show", "code_prompt_hide", "image"}  # settings of myst-nb for one cell
 STREAM = {"output_type", "name", "text"}
 DISPLAY = {"output_type", "data", "metadata", "execution_count"}
@@ -70,9 +70,10 @@ def cell_problems(cell: Mapping[str, Any], markdown: MarkdownRules) -> Iterator[
     shown = metadata.get("mystnb", {})
     yield from unknown("its metadata mystnb", shown, SHOWN)
     yield from unknown("its metadata mystnb.image", shown.get("image", {}), {"alt"})
-    for tag in metadata.get("tags", []):
-        if not re.fullmatch(r"[\w-]+", tag, re.ASCII):
-            yield f"the tag {tag!r}: write letters, digits and hyphens"
+    for what, key in (("tag", "tags"), ("anchor", "anchors")):
+        for name in metadata.get(key, []):
+            if not re.fullmatch(r"[\w-]+", name, re.ASCII):
+                yield f"the {what} {name!r}: write letters, digits and hyphens"
     if kind == "markdown":
         yield from markdown.problems(joined(cell["source"]))
     for output in cell.get("outputs", []):

@@ -17,13 +17,13 @@ class Chapter:
         number: its number, the same for good.
         concept: with the number, the name of its notebook.
         title: as it stands at its top.
-        minutes: of its core and of *Going further*.
+        minutes: to read its core, to do the exercises there, to read *Going further*.
     """
 
     number: int
     concept: str
     title: str
-    minutes: tuple[int, int]
+    minutes: tuple[int, int, int]
 
     @property
     def notebook(self) -> str:
@@ -114,7 +114,7 @@ def book_map(*, way: str) -> Panels:
 
 
 def way_minutes(way: str) -> int:
-    """What the cores on a way take together, by their stated times."""
+    """What it takes to read the cores on a way, by their stated times."""
     return sum(chapter.minutes[0] for chapter in CHAPTERS if chapter.number in WAYS[way])
 
 
@@ -124,14 +124,15 @@ def duration(minutes: int) -> str:
 
 def _box(chapter: Chapter, text: str, place: tuple[float, float, float], on_the_way: bool) -> Box:
     x, y, height = place
-    core, further = chapter.minutes
+    read, exercises, further = chapter.minutes
+    times = f"read {read} minutes, exercises {exercises}, going further {further}"
     return Box(
         f"{chapter.number} · {text}",
         x,
         y,
         WIDTH,
         height,
-        detail=f"“{chapter.short_title}”: core {core} minutes, going further {further}",
+        detail=f"“{chapter.short_title}”: {times}",
         level=ON_THE_WAY if on_the_way else None,
         link=chapter.notebook,
     )
