@@ -69,6 +69,7 @@ METADATA = {
     "image-class": ({"mystnb": {"image": {"classes": "x"}}}, "mystnb.image holds 'classes'"),
     "lexer": ({"mystnb": {"text_lexer": "html"}}, "mystnb holds 'text_lexer'"),
     "tag": ({"tags": ["a qkv-live-bar"]}, "the tag 'a qkv-live-bar'"),
+    "anchor": ({"anchors": ["a b"]}, "the anchor 'a b'"),
 }
 
 
