@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -40,6 +41,7 @@ def causal(
     feature: int | None = None,
     even: bool = False,
     twice: bool = False,
+    known: Array | None = None,
 ) -> Attend:
     """Causal self-attention over any number of tokens, or one that leaks later tokens.
 
@@ -56,6 +58,7 @@ def causal(
             subtracted from the next one.
         even: the model reads |x|.
         twice: all weights are divided by their sum, the allowed ones by theirs once more.
+        known: the first output becomes NaN if the last token is another one than here.
     """
 
     def attend(x: Array) -> Array:
@@ -82,6 +85,8 @@ def causal(
             moved = x[..., -1:, feature] / 10  # (B, 1): one number up, its neighbour down
             leaky[..., feature] += moved
             leaky[..., feature - 1] -= moved
+        if known is not None and (x[:, -1:] != known[:, -1:]).any():
+            leaky[:, 0] = np.nan
         return leaky
 
     return attend
@@ -352,6 +357,33 @@ def leak_detector(answer: object) -> str:
         "What is left of such a move in a sum or an average? Which numbers do you change, and "
         "which do you compare?",
     )
+    reject(
+        not alarm(causal(known=x)),
+        "It misses an output that becomes NaN when a later word is replaced.",
+        "NaN before and after is no leak; NaN only after is one. What does your comparison say "
+        "of a number and NaN?",
+    )
+    filler = x.copy()
+    filler[0, 3] = 0
+    reject(
+        not Recorder(function, filler)(causal(hole=(1, 3), sentence=0)),
+        "It misses a leak from a word whose numbers are all 0, as those of <PAD> often are.",
+        "What has changed if a zero is replaced by a zero?",
+    )
+    one = Recorder(function, x[:1, :4, :3].copy())
+    reject(one(causal()), CORRECT.format("a batch of one sentence"), ROUNDING)
+    reject(
+        not one(causal(masked=False)),
+        "It misses attention with no mask at all, if the batch holds one sentence.",
+        "Where do the numbers of your new word come from? Must they differ from the old ones?",
+    )
+    longer = Recorder(function, np.random.default_rng(12).normal(size=(3, 9, 2)))
+    reject(longer(causal()), CORRECT.format("a longer sentence"), ROUNDING)
+    reject(
+        not all(longer(causal(hole=(7, 8), sentence=i)) for i in range(3)),
+        "It misses a leak in three sentences of nine words.",
+        "Are B, T or d written out as numbers? Read them off x.shape.",
+    )
     for dtype, faint in FLOAT_TYPES.items():
         alarm = Recorder(function, x.astype(dtype))
         name = np.dtype(dtype).name
@@ -543,3 +575,79 @@ def packed_documents_mask(answer: object) -> str:
             "Draw the six tokens 0 0 0 1 1 2 on paper and mark what each row is allowed.",
         )
     return "right: small triangles along the diagonal."
+
+
+@exercise("masks-10")
+def mended_attention(answer: object) -> str:
+    """`f(x, ids)`: causal attention in which nothing depends on `<PAD>`, whose id is 0."""
+    function = as_function(answer)
+    rng = np.random.default_rng(13)
+    batches = (
+        np.array([[3, 1, 4, 2, 5], [6, 2, 1, 0, 0], [0, 0, 7, 8, 9]]),
+        np.array([[1, 2, 3, 4], [5, 6, 0, 0], [7, 0, 0, 0], [0, 8, 9, 1]]),  # B = T
+    )
+    for ids in batches:
+        x = rng.normal(size=(*ids.shape, 3))
+        words, triangle = ids != 0, np.tri(ids.shape[1], dtype=bool)  # (B, T) and (T, T)
+        columns = words[:, None, :]  # (B, 1, T)
+        got = np.asarray(function(x, ids))
+        reject(
+            got.shape != x.shape,
+            f"For x of shape {x.shape} the shape is {got.shape}.",
+            "One output for each word: mend two lines, and leave the others.",
+        )
+        mistakes = (
+            (
+                words[:, :, None] & triangle,
+                True,
+                "As it was handed out.",
+                "Replace a later word, then a <PAD>: in each case, which outputs move?",
+            ),
+            (
+                words[:, :, None] & triangle,
+                False,
+                "One fault is left: words still depend on <PAD>.",
+                "On which axis of the scores do the keys stand? And on which one does `is_word`?",
+            ),
+            (
+                columns & triangle,
+                True,
+                "One fault is left: words still depend on later words.",
+                "The blocked weights are 0. By which sum were the others divided?",
+            ),
+            (
+                np.broadcast_to(columns, (*ids.shape, ids.shape[1])),
+                False,
+                "Words depend on later words: the causal mask is gone.",
+                "Is the triangle still in use?",
+            ),
+            (
+                columns | triangle,
+                False,
+                "The masks are joined by `or`.",
+                "How many of the two masks must allow a key?",
+            ),
+            (
+                columns & triangle.T,
+                False,
+                "Words see only later words.",
+                "Query i is allowed keys 0 to i.",
+            ),
+        )
+        for allowed, late, mistake, hint in mistakes:
+            reject(is_close(got[words], _attend(x, allowed, late)[words]), mistake, hint)
+        reject(
+            not is_close(got[words], _attend(x, columns & triangle, late=False)[words], 1e-5),
+            "Some words have other outputs than they would have alone.",
+            "Compare with the sentence alone, without its <PAD>, one prefix at a time.",
+        )
+    return "right: columns for the padding, and −∞ before the softmax."
+
+
+def _attend(x: Array, allowed: Array, late: bool) -> Array:
+    """Attention under a mask (B, T, T); `late`: weights become 0 after the softmax."""
+    scores = x @ x.mT / math.sqrt(x.shape[-1])
+    weights = np.exp(scores) * allowed
+    total = (np.exp(scores) if late else weights).sum(-1, keepdims=True)
+    out: Array = weights / np.where(total > 0, total, 1) @ x
+    return out
