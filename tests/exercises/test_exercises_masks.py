@@ -48,9 +48,18 @@ def by_prefixes(attend, x, tolerance=None):
 
 def masked(x, allowed, late=False):
     """Attention of (B, T, d) words under a (B, T, T) mask; rows with no key are NaN."""
-    e = np.exp(x @ x.mT / math.sqrt(x.shape[-1]))
+    scores = x @ x.mT / math.sqrt(x.shape[-1])
+    counted = scores if late else np.where(allowed, scores, -np.inf)
     with np.errstate(invalid="ignore"):
-        return e * allowed / (e * (allowed | late)).sum(-1, keepdims=True) @ x
+        e = np.exp(counted - counted.max(-1, keepdims=True))
+        return e * allowed / e.sum(-1, keepdims=True) @ x
+
+
+def divided_again(x, ids):
+    """Right for small scores: the weights are set to 0 after the softmax, and divided again."""
+    weights = qn.softmax(x @ x.mT / math.sqrt(x.shape[-1])) * joined(x, ids)
+    with np.errstate(invalid="ignore"):
+        return weights / weights.sum(-1, keepdims=True) @ x
 
 
 def joined(x, ids):
@@ -172,6 +181,11 @@ def another_sentence(attend, x):
     return differ(earlier_outputs(attend, x, lambda j: x[::-1, j]))
 
 
+def the_word_before(attend, x):
+    """Changes nothing where the two words are the same."""
+    return differ(earlier_outputs(attend, x, lambda j: x[:, j - 1]))
+
+
 def six_words(attend, x):
     return differ(earlier_outputs(attend, x, words=range(1, min(6, x.shape[1]))))
 
@@ -210,6 +224,8 @@ WRONG = {
         "itself left out": [1, 0, 0, 0],
         "other": [0.75, 0.25, 0, 0],
         "too short": [0.25, 0.75],
+        "not divided": [2, 6, 0, 0],
+        "softmax of what is e^score": [0.018, 0.982, 0, 0],
     },
     "masks-2": {
         "polarity": lambda ids, pad_id: ~both(ids, pad_id),
@@ -222,6 +238,7 @@ WRONG = {
         "pad id fixed": lambda ids, pad_id: both(ids, 0),
         "no axis of the heads": lambda ids, pad_id: both(ids, pad_id)[:, 0],
         "not boolean": lambda ids, pad_id: both(ids, pad_id).astype(int),
+        "five tokens": lambda i, p: (i != p)[:, None, None, :] & np.tri(5, dtype=bool),
         "first key too": lambda i, p: both(i, p) | (np.arange(i.shape[1]) == 0),
     },
     "masks-3": {
@@ -263,6 +280,8 @@ WRONG = {
         "six words": six_words,
         "NaN counts as 0": nan_to_num,
         "zeros": changed_with(replace=np.zeros_like),
+        "the word before it": the_word_before,
+        "a million": changed_with(replace=lambda word: np.full_like(word, 1e6)),
     },
     "masks-6": {
         "counted from 1": ([2, 3], [1, 2, 3, 4]),
@@ -316,12 +335,14 @@ WRONG = {
         "bare (B, T)": lambda x, ids: masked(x, (ids != 0) & np.tri(x.shape[1], dtype=bool)),
         "no scale": lambda x, ids: masked(x * x.shape[-1] ** 0.25, joined(x, ids)),
         "a head axis": lambda x, ids: mended(x, ids)[:, None],
+        "divided again": divided_again,
     },
 }
 
 
 ALSO_RIGHT = {
     "two decimals": ("masks-7", [0.08, 0, 0.31, 0.62]),
+    "two decimals, cut": ("masks-7", [0.07, 0, 0.30, 0.61]),
     "three holes": ("masks-4", leaky_mask((0, 1), (0, 4), (2, 3))),
     "off by one, but for the last column": ("masks-4", np.tri(6, k=1, dtype=bool) & SEES_NO_LAST),
     "prefixes": ("masks-5", by_prefixes),
