@@ -1,5 +1,7 @@
 """The exercises of "Masks": right answers pass; each typical mistake meets its own hint."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -40,10 +42,41 @@ def by_prefixes(attend, x, tolerance=None):
     """A causal model gives each prefix the row that it gives it in the whole."""
     tolerance = 100 * np.finfo(x.dtype).eps if tolerance is None else tolerance
     whole = attend(x)
-    return any(
-        np.abs(attend(x[:, :n])[:, -1] - whole[:, n - 1]).max() > tolerance
-        for n in range(1, x.shape[1] + 1)
-    )
+    pairs = [(attend(x[:, :n])[:, -1], whole[:, n - 1]) for n in range(1, x.shape[1] + 1)]
+    return any(not np.isclose(a, b, 0, tolerance, equal_nan=True).all() for a, b in pairs)
+
+
+def masked(x, allowed, late=False):
+    """Attention of (B, T, d) words under a (B, T, T) mask; rows with no key are NaN."""
+    scores = x @ x.mT / math.sqrt(x.shape[-1])
+    counted = scores if late else np.where(allowed, scores, -np.inf)
+    with np.errstate(invalid="ignore"):
+        e = np.exp(counted - counted.max(-1, keepdims=True))
+        return e * allowed / e.sum(-1, keepdims=True) @ x
+
+
+def divided_again(x, ids):
+    """Right for small scores: the weights are set to 0 after the softmax, and divided again."""
+    weights = qn.softmax(x @ x.mT / math.sqrt(x.shape[-1])) * joined(x, ids)
+    with np.errstate(invalid="ignore"):
+        return weights / weights.sum(-1, keepdims=True) @ x
+
+
+def joined(x, ids):
+    return (ids != 0)[:, None, :] & np.tri(x.shape[1], dtype=bool)
+
+
+def mended(x, ids):
+    return masked(x, joined(x, ids))
+
+
+def mended_by_hand(x, ids):
+    """Each word by itself, among the words up to it."""
+    out = np.zeros_like(x)
+    for b, t in np.argwhere(ids != 0):
+        seen = x[b, : t + 1][ids[b, : t + 1] != 0]
+        out[b, t] = masked(seen[None], np.ones((len(seen), len(seen)), bool))[0, -1]
+    return out
 
 
 def leaky_mask(*holes):
@@ -66,6 +99,7 @@ RIGHT = {
     "masks-7": [1 / 13, 0, 4 / 13, 8 / 13],
     "masks-8": padding,
     "masks-9": packed,
+    "masks-10": mended,
 }
 
 
@@ -103,11 +137,12 @@ def largest(attend, x):
     return any(np.abs(a - b).max() > 1e-9 for a, b in earlier_outputs(attend, x))
 
 
-def earlier_outputs(attend, x):
+def earlier_outputs(attend, x, new=None, words=None):
     """The outputs before each word, before and after it is replaced."""
-    for j in range(1, x.shape[1]):
+    new = new or (lambda j: np.random.default_rng(0).normal(size=x[:, j].shape))
+    for j in words or range(1, x.shape[1]):
         changed = x.copy()
-        changed[:, j] = np.random.default_rng(0).normal(size=changed[:, j].shape)
+        changed[:, j] = new(j)
         yield attend(x)[:, :j], attend(changed)[:, :j]
 
 
@@ -141,6 +176,45 @@ def in_float64(attend, x):
     return False
 
 
+def another_sentence(attend, x):
+    """Takes the new word from another sentence: in a batch of one it is the old word."""
+    return differ(earlier_outputs(attend, x, lambda j: x[::-1, j]))
+
+
+def the_word_before(attend, x):
+    """Changes nothing where the two words are the same."""
+    return differ(earlier_outputs(attend, x, lambda j: x[:, j - 1]))
+
+
+def six_words(attend, x):
+    return differ(earlier_outputs(attend, x, words=range(1, min(6, x.shape[1]))))
+
+
+def differ(pairs):
+    return any(not np.isclose(a, b, 1e-9, 1e-9, equal_nan=True).all() for a, b in pairs)
+
+
+def nan_to_num(attend, x):
+    """A difference that is NaN counts as none."""
+    return any(
+        np.nan_to_num(np.abs(a - b)).max() > 100 * np.finfo(x.dtype).eps
+        for a, b in earlier_outputs(attend, x)
+    )
+
+
+def literal(attend, x):
+    """The two tolerances of the exercise, and NaN by itself."""
+    tolerance = 1e-6 if x.dtype == np.float64 else 1e-3
+    return any(
+        (np.abs(a - b) > tolerance).any() or (np.isnan(a) != np.isnan(b)).any()
+        for a, b in earlier_outputs(attend, x)
+    )
+
+
+def rows_of_padding(x, ids):
+    return (ids != 0)[:, :, None] & np.tri(x.shape[1], dtype=bool)
+
+
 WRONG = {
     "masks-1": {
         "zero after softmax (pitfall 4)": [0.125, 0.375, 0, 0],
@@ -150,6 +224,8 @@ WRONG = {
         "itself left out": [1, 0, 0, 0],
         "other": [0.75, 0.25, 0, 0],
         "too short": [0.25, 0.75],
+        "not divided": [2, 6, 0, 0],
+        "softmax of what is e^score": [0.018, 0.982, 0, 0],
     },
     "masks-2": {
         "polarity": lambda ids, pad_id: ~both(ids, pad_id),
@@ -162,6 +238,7 @@ WRONG = {
         "pad id fixed": lambda ids, pad_id: both(ids, 0),
         "no axis of the heads": lambda ids, pad_id: both(ids, pad_id)[:, 0],
         "not boolean": lambda ids, pad_id: both(ids, pad_id).astype(int),
+        "five tokens": lambda i, p: (i != p)[:, None, None, :] & np.tri(5, dtype=bool),
         "first key too": lambda i, p: both(i, p) | (np.arange(i.shape[1]) == 0),
     },
     "masks-3": {
@@ -199,6 +276,12 @@ WRONG = {
         "a sum of the outputs": lambda attend, x: detector(summed(attend), x),
         "no copy": changed_with(copy=lambda x: x),
         "raises": lambda attend, x: attend(x)[99],
+        "another sentence's word": another_sentence,
+        "six words": six_words,
+        "NaN counts as 0": nan_to_num,
+        "zeros": changed_with(replace=np.zeros_like),
+        "the word before it": the_word_before,
+        "a million": changed_with(replace=lambda word: np.full_like(word, 1e6)),
     },
     "masks-6": {
         "counted from 1": ([2, 3], [1, 2, 3, 4]),
@@ -242,15 +325,34 @@ WRONG = {
         "too strict": lambda d: packed(d) & ~np.eye(len(d), dtype=bool),
         "two tokens only": lambda d: packed(d) & np.triu(np.ones((len(d), len(d)), bool), -1),
     },
+    "masks-10": {
+        "as handed out": lambda x, ids: masked(x, rows_of_padding(x, ids), late=True),
+        "the rows of padding": lambda x, ids: masked(x, rows_of_padding(x, ids)),
+        "zero after softmax": lambda x, ids: masked(x, joined(x, ids), late=True),
+        "no causal mask": lambda x, ids: masked(x, (ids != 0)[:, None, :]),
+        "or": lambda x, ids: masked(x, (ids != 0)[:, None, :] | np.tri(x.shape[1], dtype=bool)),
+        "forwards": lambda x, ids: masked(x, (ids != 0)[:, None, :] & (np.tri(x.shape[1]).T > 0)),
+        "bare (B, T)": lambda x, ids: masked(x, (ids != 0) & np.tri(x.shape[1], dtype=bool)),
+        "no scale": lambda x, ids: masked(x * x.shape[-1] ** 0.25, joined(x, ids)),
+        "a head axis": lambda x, ids: mended(x, ids)[:, None],
+        "divided again": divided_again,
+    },
 }
 
 
 ALSO_RIGHT = {
     "two decimals": ("masks-7", [0.08, 0, 0.31, 0.62]),
+    "two decimals, cut": ("masks-7", [0.07, 0, 0.30, 0.61]),
     "three holes": ("masks-4", leaky_mask((0, 1), (0, 4), (2, 3))),
     "off by one, but for the last column": ("masks-4", np.tri(6, k=1, dtype=bool) & SEES_NO_LAST),
     "prefixes": ("masks-5", by_prefixes),
-    "zeros": ("masks-5", changed_with(replace=np.zeros_like)),
+    "the two tolerances": ("masks-5", literal),
+    "each word by itself": ("masks-10", mended_by_hand),
+    "the package": (
+        "masks-10",
+        lambda x, ids: qn.scaled_dot_product_attention(x, x, x, mask=joined(x, ids))[0],
+    ),
+    "float32": ("masks-10", lambda x, ids: mended(x.astype(np.float32), ids)),
     "one tolerance": ("masks-5", changed_with(tolerance=5e-7)),
 }
 FURTHER_DETECTORS = {
@@ -269,7 +371,10 @@ FURTHER_DETECTORS = {
         replace=lambda word: word + np.eye(word.shape[-1], dtype=word.dtype)[0]
     ),
 }
-ALSO_WRONG = {what: ("masks-5", detector) for what, detector in FURTHER_DETECTORS.items()}
+ALSO_WRONG = {what: ("masks-5", detector) for what, detector in FURTHER_DETECTORS.items()} | {
+    "no padding mask": ("masks-10", lambda x, ids: masked(x, np.tri(x.shape[1], dtype=bool))),
+    "one of two lines": ("masks-10", lambda x, ids: masked(x, joined(x, ids)[:, :1])),
+}
 
 
 class TestAnswers(ExerciseAnswers):

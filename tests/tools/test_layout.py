@@ -29,9 +29,9 @@ WRITTEN = {
     "TODO: the question, and the form of the answer.": "What are the halves of 1 and ½?",
     "  # TODO: the form of the answer": "",
     "# TODO: the right answer, and the way to it": "# halve each",
-    'check("masks-10", ...)': 'check("masks-10", [0.5, 0.25])',
+    'check("masks-11", ...)': 'check("masks-11", [0.5, 0.25])',
     "    # TODO: a name that says what is asked; a hint of its own for each likely mistake\n": "",
-    '    raise NotImplementedError("the check of masks-10 is not written")\n': """\
+    '    raise NotImplementedError("the check of masks-11 is not written")\n': """\
     halves = as_array(answer, (2,))
     reject_each(halves, ([2, 4], "Turned over.", "Which divides?"), ([1, 1], "Whole.", "Halve."))
     reject(not is_close(halves, [0.5, 0.25]), "Other numbers.", "Divide each by 2.")
@@ -98,12 +98,12 @@ def test_every_chapter_takes_one_more_exercise(path):
 def test_an_exercise_is_laid_out_then_missed_then_right(copy):
     done = run(copy, "tools/new_exercise.py", "masks")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("masks-10 is laid out at the end of\n  chapters/05_masks.ipynb\n")
+    assert done.stdout.startswith("masks-11 is laid out at the end of\n  chapters/05_masks.ipynb\n")
     files = [copy / line.strip() for line in done.stdout.splitlines() if line.startswith("  ")]
     tests = "tests/exercises/test_exercises_masks.py"
     assert failed_tests(copy, tests) == {
-        "TestAnswers::test_right_answer_is_accepted[masks-10: right]",
-        "TestAnswers::test_each_mistake_has_its_own_hint[masks-10]",
+        "TestAnswers::test_right_answer_is_accepted[masks-11: right]",
+        "TestAnswers::test_each_mistake_has_its_own_hint[masks-11]",
     }
     assert {(str(copy / file), code) for file, code in marks_left(copy)} == {
         (str(file), "FIX002") for file in files if file.suffix == ".py"
@@ -111,10 +111,10 @@ def test_an_exercise_is_laid_out_then_missed_then_right(copy):
     chapter = copy / "chapters" / "05_masks.ipynb"
     said = "\n".join(problems(load_chapter(chapter)))
     for missing in (
-        "masks-141: execution count is None",
-        "masks-140: TODO: the question, and the form of the answer.",
-        "masks-141: masks-10 is not stored as unanswered",
-        "masks-142: the solution of masks-10 is not stored as accepted",
+        "masks-165: execution count is None",
+        "masks-164: TODO: the question, and the form of the answer.",
+        "masks-165: masks-11 is not stored as unanswered",
+        "masks-166: the solution of masks-11 is not stored as accepted",
     ):
         assert missing in said
 
@@ -207,4 +207,4 @@ def test_all_is_written_or_nothing(tmp_path, monkeypatch):
 
 def test_tests_of_another_form_are_refused():
     with pytest.raises(layout.LayoutError, match="no dictionaries `right` and `wrong`"):
-        layout.with_answers("RIGHT = {}", "masks-10")
+        layout.with_answers("RIGHT = {}", "masks-11")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -25,6 +26,7 @@ from qkv.exercises.checks import (
 Array: TypeAlias = np.ndarray[Any, Any]
 Attend: TypeAlias = Callable[[Array], Array]
 EACH_KEY = "A row has one weight for each key, the blocked ones included."
+FROM_IDS = "Is a length written out as a number? Read it off ids.shape."
 FLOAT_TYPES = {np.float64: 1e-6, np.float32: 1e-3}  # the faintest leak that has to be found
 
 
@@ -40,6 +42,7 @@ def causal(
     feature: int | None = None,
     even: bool = False,
     twice: bool = False,
+    known: Array | None = None,
 ) -> Attend:
     """Causal self-attention over any number of tokens, or one that leaks later tokens.
 
@@ -56,6 +59,7 @@ def causal(
             subtracted from the next one.
         even: the model reads |x|.
         twice: all weights are divided by their sum, the allowed ones by theirs once more.
+        known: the first output becomes NaN if the last token is another one than here.
     """
 
     def attend(x: Array) -> Array:
@@ -68,12 +72,12 @@ def causal(
             allowed[whose, query, key] = True
         z = _layer_norm(x) if norm else x
         z = np.abs(z) if even else z
-        e = np.exp(z @ z.mT / 5)  # (B, T, S)
-        counted = e if late else np.where(allowed, e, 0)
-        if twice:  # right, and rounded: the first sum holds the later tokens
-            e = e / e.sum(-1, keepdims=True)
-            counted = np.where(allowed, e, 0)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            e = np.exp(z @ z.mT / 5)  # (B, T, S)
+            counted = e if late else np.where(allowed, e, 0)
+            if twice:  # right, and rounded: the first sum holds the later tokens
+                e = e / e.sum(-1, keepdims=True)
+                counted = np.where(allowed, e, 0)
             out = np.where(allowed, e, 0) / counted.sum(-1, keepdims=True) @ z
         # As rounding does: a prefix differs from the whole in the last digits, and nothing leaks.
         out *= 1 + T * np.finfo(x.dtype).eps
@@ -82,6 +86,8 @@ def causal(
             moved = x[..., -1:, feature] / 10  # (B, 1): one number up, its neighbour down
             leaky[..., feature] += moved
             leaky[..., feature - 1] -= moved
+        if known is not None and (x[:, -1:] != known[:, -1:]).any():
+            leaky[:, 0] = np.nan
         return leaky
 
     return attend
@@ -157,6 +163,12 @@ def weights_by_hand(answer: object) -> str:
         ),
         ([2 / 11, 6 / 11, 3 / 11, 0], "That is row three.", "The second row sees one key fewer."),
         ([1, 0, 0, 0], "It does not see itself.", "Does the diagonal belong to the triangle?"),
+        ([2, 6, 0, 0], "Crossed out, and not divided.", "What must a row of weights sum to?"),
+        (
+            [0.018, 0.982, 0, 0],
+            "This is softmax of 2 and 6, as if they were scores.",
+            "The four numbers are e to the power of the scores: which step is done already?",
+        ),
         tolerance=TWO_DECIMALS,
     )
     reject(
@@ -171,20 +183,33 @@ def weights_by_hand(answer: object) -> str:
 def both_masks(answer: object) -> str:
     """`f(ids, pad_id)` is the causal mask and the padding mask, joined: (B, 1, S, S)."""
     function = as_function(answer)
-    ids = np.array([[0, 0, 4, 7, 6], [7, 4, 5, 2, 3], [1, 6, 7, 7, 7]])
-    triangle = np.tri(5, dtype=bool)
-    for pad_id in (0, 7):
-        words = (ids != pad_id)[:, None, None, :]
-        got = np.asarray(function(ids.copy(), pad_id))
+    five = np.array([[0, 0, 4, 7, 6], [7, 4, 5, 2, 3], [1, 6, 7, 7, 7]])
+    three = np.array([[7, 1, 2], [3, 7, 7]])
+    for ids, pad_id in ((five, 0), (five, 7), (three, 7)):
+        (B, S), words = ids.shape, (ids != pad_id)[:, None, None, :]
+        triangle = np.tri(S, dtype=bool)
+        try:
+            got = np.asarray(function(ids.copy(), pad_id))
+        except ValueError as error:
+            if ids is five:
+                raise
+            raise WrongAnswer(
+                f"It works for five tokens, and not for three: {error}.", FROM_IDS
+            ) from error
         reject(
-            got.shape != (3, 1, 5, 5),
+            ids is three and got.shape != (B, 1, S, S),
+            f"For five tokens the shape is right, and for ids of shape (2, 3) it is {got.shape}.",
+            FROM_IDS,
+        )
+        reject(
+            got.shape != (B, 1, S, S),
             f"For ids of shape (3, 5) the shape is {got.shape}.",
             "Sentences, one axis for the heads, queries, keys. Which axis needs a None?",
         )
         reject(
             got.dtype != np.bool_,
             f"The entries are {got.dtype}, not truth values.",
-            "np.tri(5, dtype=bool) and a comparison of ids give truth values.",
+            "np.tri(n, dtype=bool) and a comparison of ids give truth values.",
         )
         if np.array_equal(got, words & triangle):
             continue
@@ -199,7 +224,7 @@ def both_masks(answer: object) -> str:
             ),
             (words & triangle.T, "Words see only later words.", "Query i is allowed keys 0 to i."),
             (
-                words & np.tri(5, k=-1, dtype=bool),
+                words & np.tri(S, k=-1, dtype=bool),
                 "No word sees itself.",
                 "A word has been read when its row is computed.",
             ),
@@ -352,13 +377,54 @@ def leak_detector(answer: object) -> str:
         "What is left of such a move in a sum or an average? Which numbers do you change, and "
         "which do you compare?",
     )
+    reject(
+        not alarm(causal(known=x)),
+        "It misses an output that becomes NaN when a later word is replaced.",
+        "NaN before and after is no leak; NaN only after is one. What does your comparison say "
+        "of a number and NaN?",
+    )
+    filler = x.copy()
+    filler[0, 3] = 0
+    reject(
+        not Recorder(function, filler)(causal(hole=(1, 3), sentence=0)),
+        "It misses a leak from a word whose numbers are all 0, as those of <PAD> often are.",
+        "What has changed if a zero is replaced by a zero?",
+    )
+    twins = x.copy()
+    twins[:, 3] = twins[:, 2]
+    reject(
+        not Recorder(function, twins)(causal(hole=(1, 3))),
+        "It misses a leak from a word that stands twice in a row.",
+        "Where do the numbers of your new word come from? Must they differ from the old ones, in "
+        "every sentence?",
+    )
+    one = Recorder(function, x[:1, :4, :3].copy())
+    reject(one(causal()), CORRECT.format("a batch of one sentence"), ROUNDING)
+    reject(
+        not one(causal(masked=False)),
+        "It misses attention with no mask at all, if the batch holds one sentence.",
+        "Where do the numbers of your new word come from? Must they differ from the old ones?",
+    )
+    longer = Recorder(function, np.random.default_rng(12).normal(size=(3, 9, 2)))
+    reject(longer(causal()), CORRECT.format("a longer sentence"), ROUNDING)
+    reject(
+        not all(longer(causal(hole=(7, 8), sentence=i)) for i in range(3)),
+        "It misses a leak in three sentences of nine words.",
+        "Are B, T or d written out as numbers? Read them off x.shape.",
+    )
     for dtype, faint in FLOAT_TYPES.items():
         alarm = Recorder(function, x.astype(dtype))
         name = np.dtype(dtype).name
         for norm in (False, True):
             reject(alarm(causal(norm=norm)), CORRECT.format(name), ROUNDING)
+        in_twice = alarm(causal(twice=True))
         reject(
-            alarm(causal(twice=True)),
+            in_twice and any(np.abs(z).max() > 100 for z in alarm.inputs),
+            "It raises the alarm for a correct model, in which your new word becomes NaN.",
+            "How large is the score of such a word with itself, and e to that power?",
+        )
+        reject(
+            in_twice,
             f"It raises the alarm for a correct model in {name} that divides twice.",
             "Each division rounds, so an earlier output moves in its last digit. How large must a "
             "move be before you count it?",
@@ -439,7 +505,7 @@ def added_twice(answer: object) -> str:
         tolerance=TWO_DECIMALS,
     )
     reject(
-        not is_close(row, np.array([1, 0, 4, 8]) / 13, TWO_DECIMALS),
+        not is_close(row, np.array([1, 0, 4, 8]) / 13, 0.01),  # two decimals, also if cut
         "Not these weights.",
         "Add the largest fill back to every score: what do the four read then?",
     )
@@ -543,3 +609,87 @@ def packed_documents_mask(answer: object) -> str:
             "Draw the six tokens 0 0 0 1 1 2 on paper and mark what each row is allowed.",
         )
     return "right: small triangles along the diagonal."
+
+
+@exercise("masks-10")
+def mended_attention(answer: object) -> str:
+    """`f(x, ids)`: causal attention in which nothing depends on `<PAD>`, whose id is 0."""
+    function = as_function(answer)
+    rng = np.random.default_rng(13)
+    batches = (
+        np.array([[3, 1, 4, 2, 5], [6, 2, 1, 0, 0], [0, 0, 7, 8, 9]]),
+        np.array([[1, 2, 3, 4], [5, 6, 0, 0], [7, 0, 0, 0], [0, 8, 9, 1]]),  # B = T
+    )
+    for ids in batches:
+        x = rng.normal(size=(*ids.shape, 3))
+        words, triangle = ids != 0, np.tri(ids.shape[1], dtype=bool)  # (B, T) and (T, T)
+        columns = words[:, None, :]  # (B, 1, T)
+        got = np.asarray(function(x, ids))
+        reject(
+            got.shape != x.shape,
+            f"For x of shape {x.shape} the shape is {got.shape}.",
+            "One output for each word: mend two lines, and leave the others.",
+        )
+        mistakes = (
+            (
+                words[:, :, None] & triangle,
+                True,
+                "As it was handed out.",
+                "Replace a later word, then a <PAD>: in each case, which outputs move?",
+            ),
+            (
+                words[:, :, None] & triangle,
+                False,
+                "One fault is left: words still depend on <PAD>.",
+                "On which axis of the scores do the keys stand? And on which one does `is_word`?",
+            ),
+            (
+                columns & triangle,
+                True,
+                "One fault is left: words still depend on later words.",
+                "The blocked weights are 0. By which sum were the others divided?",
+            ),
+            (
+                np.broadcast_to(columns, (*ids.shape, ids.shape[1])),
+                False,
+                "Words depend on later words: the causal mask is gone.",
+                "Is the triangle still in use?",
+            ),
+            (
+                columns | triangle,
+                False,
+                "The masks are joined by `or`.",
+                "How many of the two masks must allow a key?",
+            ),
+            (
+                columns & triangle.T,
+                False,
+                "Words see only later words.",
+                "Query i is allowed keys 0 to i.",
+            ),
+        )
+        for allowed, late, mistake, hint in mistakes:
+            reject(is_close(got[words], _attend(x, allowed, late)[words]), mistake, hint)
+        reject(
+            not is_close(got[words], _attend(x, columns & triangle, late=False)[words], 1e-5),
+            "Some words have other outputs than they would have alone.",
+            "Compare with the sentence alone, without its <PAD>, one prefix at a time.",
+        )
+    ids = np.array([[1, 2, 3], [0, 4, 5]])
+    x = np.tile(25 * np.arange(1.0, 4)[:, None], (2, 1, 3))  # later words have large scores
+    allowed, words = np.tri(3, dtype=bool) & (ids != 0)[:, None, :], ids != 0
+    reject(
+        not is_close(np.asarray(function(x, ids))[words], _attend(x, allowed, late=False)[words]),
+        "It is right for small scores, and wrong beside a blocked score of 1,000.",
+        "Softmax rounds the other weights to 0. What is left to divide? Block before the softmax.",
+    )
+    return "right: padding blocks columns, and no blocked score counts."
+
+
+def _attend(x: Array, allowed: Array, late: bool) -> Array:
+    """Attention under a mask (B, T, T); `late`: weights become 0 after the softmax."""
+    scores = x @ x.mT / math.sqrt(x.shape[-1])
+    counted = scores if late else np.where(allowed, scores, -np.inf)
+    e = np.exp(counted - counted.max(-1, keepdims=True, initial=-1e30))
+    out: Array = e * allowed / np.maximum(e.sum(-1, keepdims=True), 1) @ x
+    return out
