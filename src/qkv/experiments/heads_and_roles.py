@@ -3,7 +3,8 @@
 A sentence is a verb, a subject, an object and two nouns of other roles, all different. A noun's
 vector is that of its word plus that of its role. The output of the verb has to tell the subject
 and the object. An average of the two nouns with equal weights is the same when they exchange roles.
-As a control, the weights are given and only the rest is trained.
+Each setting is trained at several rates. As a control, the weights are given and only the rest is
+trained.
 """
 
 from __future__ import annotations
@@ -32,14 +33,13 @@ class Setting:
     """What is varied. All heads together have the width d_model, so parameters are equal."""
 
     n_heads: int = 1
-    nouns: int = 32
+    nouns: int = 64
     d_model: int = 16
     hidden: int = 64  # of the reader; 0 is a linear reader
     steps: int = 1500
     rate: float = 3e-3
-    learnt_vectors: bool = False
     w_o: bool = True
-    seeds: int = 8
+    seeds: int = 5
     given: tuple[tuple[float, ...], ...] = ()  # weights of each head, if they are not learnt
 
 
@@ -70,8 +70,7 @@ class Models:
 
     def trained(self) -> list[Tensor]:
         """The parameters that training changes."""
-        fixed = set() if self.setting.learnt_vectors else {"words", "roles"}
-        fixed |= set() if self.setting.w_o else {"w_o"}
+        fixed = {"words", "roles"} | (set() if self.setting.w_o else {"w_o"})
         return [p for name, p in self.parameters.items() if name not in fixed]
 
     def weights(self, x: Tensor) -> Tensor:
@@ -111,11 +110,23 @@ class Models:
         return order[..., : len(ROLES)]
 
 
+ONE, OTHER = (0.7, 0.3, 0.0, 0.0), (0.3, 0.7, 0.0, 0.0)
 GIVEN = {
-    "0.7 and 0.3": ((0.7, 0.3, 0.0, 0.0),),
-    "0.7 and 0.3, 0.3 and 0.7": ((0.7, 0.3, 0.0, 0.0), (0.3, 0.7, 0.0, 0.0)),
-    "½ and ½": ((0.5, 0.5, 0.0, 0.0),),
+    "one head, 0.7 and 0.3": (ONE,),
+    "two heads, both 0.7 and 0.3": (ONE, ONE),
+    "two heads, the other 0.3 and 0.7": (ONE, OTHER),
+    "one head, ½ and ½": ((0.5, 0.5, 0.0, 0.0),),
 }
+VARIED: dict[str, dict[str, Any]] = {
+    "as above": {},
+    "4 times the steps": {"steps": 4 * Setting.steps},
+    "32 nouns": {"nouns": 32},
+    "d_model 32": {"d_model": 32},
+    "reader 4 times as wide": {"hidden": 256},
+    "linear reader": {"hidden": 0},
+    "without W_O": {"w_o": False},
+}
+RATES = (0.003, 0.01, 0.03)
 
 
 def train(setting: Setting) -> Models:
@@ -147,94 +158,77 @@ def evaluate(models: Models) -> dict[str, Any]:
     Returns:
         both: share with subject and object right.
         pair: share with both nouns right, roles ignored.
-        gap: between the weights on subject and object, its size, averaged.
     """
     half = models.draw_sentences(TESTED // 2)
     words = torch.cat([half, half[..., [1, 0, 2, 3]]], 1)  # (R, TESTED, S)
     x = models.embed(words)
-    weights = models.weights(x)  # (R, TESTED, H, S)
-    found = models.read(x, weights).argmax(-1)
+    found = models.read(x, models.weights(x)).argmax(-1)
     two = words[..., :2]
     return {
         "both": _share((found == two).all(-1)),
         "pair": _share((found.sort(-1)[0] == two.sort(-1)[0]).all(-1)),
-        "gap": _rounded((weights[..., 0] - weights[..., 1]).abs().mean((1, 2))),
     }
 
 
 def measure(small: bool = False) -> dict[str, Any]:
-    """Shares of sentences with both roles right: by heads and nouns, by nuisance, weights given.
+    """Shares of sentences with both roles right, a list of seeds for each rate.
 
-    `results` keeps each seed; `varied` and `given` keep the lowest, the median and the highest.
+    `learnt` changes one thing at a time, for one head and for two; `given` gives the weights.
     """
-    base = Setting(steps=250, seeds=2) if small else Setting()
-    nouns, heads = ((8, 16), (1, 2)) if small else ((8, 16, 32, 64), (1, 2, 4, 8))
-    nuisances: dict[str, dict[str, Any]] = {
-        "4 times the steps": {"steps": 4 * base.steps},
-        "d_model 32": {"d_model": 32},
-        "reader 4 times as wide": {"hidden": 256},
-        "learning rate 0.01": {"rate": 0.01},
-        "learnt word vectors": {"learnt_vectors": True},
-        "linear reader": {"hidden": 0},
-        "without W_O": {"w_o": False},
-    }
-    if small:
-        nuisances = {"learning rate 0.01": nuisances["learning rate 0.01"]}
-    results, one_varied, given = [], [], []
-    for n in nouns:
-        for h in heads:
-            found = evaluate(train(replace(base, nouns=n, n_heads=h)))
-            kept = found if h == 1 else {"both": found["both"]}
-            results.append({"nouns": n, "heads": h, **kept})
-    for name, change in nuisances.items():
-        one, two = (evaluate(train(replace(base, n_heads=h, **change))) for h in (1, 2))
-        one_varied.append({"varied": name, **_three(one), "two heads": _three(two)["both"]})
-    for name, weights in GIVEN.items():
-        for n in nouns[-2:]:
-            setting = replace(base, nouns=n, n_heads=len(weights), given=weights)
-            found = evaluate(train(replace(setting, seeds=min(4, base.seeds))))
-            given.append({"weights": name, "nouns": n, **_three(found)})
-    return {"results": results, "varied": one_varied, "given": given}
+    base = Setting(steps=250, seeds=2, nouns=8) if small else Setting()
+    rates = RATES[1:2] if small else RATES
+    learnt = [
+        {"varied": name, "heads": h, **_at_rates(replace(base, n_heads=h, **change), rates)}
+        for name, change in (list(VARIED.items())[:1] if small else VARIED.items())
+        for h in (1, 2)
+    ]
+    given = [
+        {"weights": name, **_at_rates(replace(base, n_heads=len(rows), given=rows), rates)}
+        for name, rows in GIVEN.items()
+    ]
+    return {"rates": rates, "learnt": learnt, "given": given}
+
+
+def _at_rates(setting: Setting, rates: tuple[float, ...]) -> dict[str, Any]:
+    """What `evaluate` finds, a list of seeds for each rate."""
+    found = [evaluate(train(replace(setting, rate=rate))) for rate in rates]
+    return {name: [at_rate[name] for at_rate in found] for name in found[0]}
 
 
 def check(figures: dict[str, Any]) -> None:
-    """Two heads find both roles at least as often as one; so they do with weights that are given.
+    """Two heads find both roles at least as often as one, each at its best rate.
 
     With equal weights, a sentence and its exchange get one answer: half of the pairs found at most.
     """
-    results, given = figures["results"], figures["given"]
-    by = {(r["nouns"], r["heads"]): r for r in results}
-    for (nouns, heads), r in by.items():
-        assert median(r["both"]) >= median(by[nouns, 1]["both"]) - 0.02, (nouns, heads)
-    for row in figures["varied"]:
-        assert row["two heads"][1] >= row["both"][1] - 0.02
-    for unequal, two, equal in zip(*(given[n : n + 2] for n in (0, 2, 4)), strict=True):
-        assert two["both"][0] > unequal["both"][2] - 0.02
-        assert equal["both"][2] <= 0.5
-        for both, pair in zip(equal["both"], equal["pair"], strict=True):
-            assert abs(both - pair / 2) < 0.02
-    if len(results[0]["both"]) < 8:
+    learnt, given = figures["learnt"], figures["given"]
+    for one, two in zip(learnt[::2], learnt[1::2], strict=True):
+        assert one["varied"] == two["varied"]
+        assert (one["heads"], two["heads"]) == (1, 2)
+        assert best(two) >= best(one) - 0.02
+    *_, equal = given
+    for both, pair in zip(equal["both"], equal["pair"], strict=True):
+        assert np.allclose(both, np.array(pair) / 2, atol=0.03)
+        assert max(both) <= 0.5
+    if len(figures["rates"]) < len(RATES):
         return  # fewer steps and seeds: no more is claimed of them
-    few = by[8, 1]
-    failed = [n for n, both in enumerate(few["both"]) if both < 0.3]
-    assert len(failed) == 2
-    assert median(few["both"]) > 0.95
-    assert all(few["both"][n] == few["pair"][n] for n in failed)  # a noun is missed, not a role
-    assert max(few["gap"][n] for n in failed) > 0.85  # it looks at one noun
-    assert max(by[64, 1]["both"]) < 0.5
-    assert min(by[32, 1]["both"]) > 0.6
-    assert min(min(r["both"]) for r in results if r["heads"] > 1) > 0.95
-    assert given[0]["both"][0] > 0.8  # one head, 32 nouns
-    assert given[1]["both"][2] < 0.3  # one head, 64 nouns
-    assert min(given[2]["both"][0], given[3]["both"][0]) > 0.98  # two heads
+    by = {(row["varied"], row["heads"]): row for row in learnt}
+    one, two = by["as above", 1], by["as above", 2]
+    assert min(map(min, two["both"])) > 0.95
+    medians = [median(seeds) for seeds in one["both"]]
+    assert 0.3 < medians[0] < 0.6 < medians[1] < medians[2] < 0.9
+    assert min(one["both"][2]) < 0.1  # one start fails at the highest rate
+    longer = by["4 times the steps", 1]["both"][1]
+    assert 0.85 < min(longer) < max(longer) < 0.995
+    first, same, other, _ = given
+    assert np.allclose(first["both"], same["both"], atol=0.1)  # two heads with one row: as one
+    assert max(first["both"][0]) < 0.4
+    assert min(first["both"][2]) > 0.9  # at another rate the same average is read
+    assert min(map(min, other["both"])) > 0.98
 
 
-def _three(found: dict[str, Any]) -> dict[str, list[float]]:
-    """Lowest, median and highest of the seeds."""
-    return {
-        name: [min(found[name]), round(median(found[name]), 4), max(found[name])]
-        for name in ("both", "pair")
-    }
+def best(row: dict[str, Any]) -> float:
+    """The median of the seeds at the rate where it is largest."""
+    return max(median(seeds) for seeds in row["both"])
 
 
 def _share(right: Tensor) -> Any:
