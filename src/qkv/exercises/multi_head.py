@@ -263,24 +263,20 @@ def mended_layer(answer: object) -> str:
 def _drawn(B: int, T: int, S: int, H: int, d: int, dtype: type) -> tuple[Any, ...]:
     """x, memory, four matrices, and a (B, S) mask with another padding in each sentence."""
     rng = np.random.default_rng(B + T + S)
-    x, memory = (rng.normal(size=(B, n, H * d)).astype(dtype) for n in (T, S))
+    x: Array = rng.normal(size=(B, T, H * d)).astype(dtype)
+    memory: Array = rng.normal(size=(B, S, H * d)).astype(dtype)
     weights = rng.normal(size=(4, H * d, H * d)).astype(dtype) / dtype(math.sqrt(H * d) / 2)
     lengths = S - np.arange(1, B + 1) % S
     return x, memory, weights, np.arange(S) < lengths[:, None]
 
 
-def _multi_head(
-    x: Array,
-    memory: Array,
-    w_q: Array,
-    w_k: Array,
-    w_v: Array,
-    w_o: Array,
-    n_heads: int,
-    mask: Array,
-    fault: str = "",
-) -> Array:
-    """Multi-head attention, or one with a fault; the mask broadcasts to (B, H, T, S)."""
+def _multi_head(*inputs: Any, fault: str = "") -> Array:
+    """Multi-head attention, or one with a fault.
+
+    Args:
+        inputs: x, memory, four matrices, n_heads, and a mask that broadcasts to (B, H, T, S).
+    """
+    x, memory, w_q, w_k, w_v, w_o, n_heads, mask = inputs
 
     def split(z: Array) -> Array:
         B, T, width = z.shape

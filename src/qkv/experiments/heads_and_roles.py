@@ -228,7 +228,7 @@ def check(figures: dict[str, Any]) -> None:
 
 def best(row: dict[str, Any]) -> float:
     """The median of the seeds at the rate where it is largest."""
-    return max(median(seeds) for seeds in row["both"])
+    return float(max(median(seeds) for seeds in row["both"]))
 
 
 def _share(right: Tensor) -> Any:
