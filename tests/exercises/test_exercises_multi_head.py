@@ -17,7 +17,7 @@ def attend(x, memory, W_Q, W_K, W_V, W_O, n_heads, mask, fault=""):
     def split(z):
         B, T, width = z.shape
         d = width // n_heads
-        if fault == "split":
+        if fault in ("split", "both"):
             return z.reshape(B, n_heads, T, d)
         if fault == "turns":
             return z.reshape(B, T, d, n_heads).transpose(0, 3, 1, 2)
@@ -36,8 +36,15 @@ def attend(x, memory, W_Q, W_K, W_V, W_O, n_heads, mask, fault=""):
     if fault == "heads":  # the mask of sentence h for head h, where shapes allow
         scores = q @ k.swapaxes(2, 3) / width**0.5
         weights = qn.softmax(np.where(mask[:, None], scores, -np.inf))
+    allowed = mask[:, None, None]
+    if fault == "mask after":
+        weights = qn.softmax(q @ k.swapaxes(2, 3) / width**0.5) * allowed
+    if fault == "mask times":
+        weights = qn.softmax(q @ k.swapaxes(2, 3) / width**0.5 * allowed)
+    if fault == "mask of -10":
+        weights = qn.softmax(q @ k.swapaxes(2, 3) / width**0.5 - 10 * ~allowed)
     context = weights @ v
-    merged = context if fault == "merge" else context.swapaxes(1, 2)
+    merged = context if fault in ("merge", "both") else context.swapaxes(1, 2)
     merged = merged.reshape(x.shape)
     return merged if fault == "no W_O" else merged @ W_O
 
@@ -75,6 +82,12 @@ def by_torch(*inputs):
     return out.transpose(1, 2).flatten(2) @ W_O
 
 
+def in_float32(x, memory, *weights_and_rest):
+    *weights, n_heads, mask = weights_and_rest
+    x, memory, *weights = (z.astype(np.float32) for z in (x, memory, *weights))
+    return attend(x, memory, *weights, n_heads, mask)
+
+
 def causal(x, W_Q, W_K, W_V, W_O, n_heads, fault=""):
     """The layer of the seventh exercise, by one head after the other; or one with a fault."""
     B, T, width = x.shape
@@ -96,6 +109,14 @@ def mended_values(x, W_Q, W_K, W_V, W_O, n_heads):
     axes = B, T, n_heads, width // n_heads
     q, k = ((x @ W).reshape(axes).swapaxes(1, 2) for W in (W_Q, W_K))
     v = (x @ W_V).reshape(B, n_heads, T, -1)
+    context, _ = qn.scaled_dot_product_attention(q, k, v, causal=True)
+    return context.reshape(B, T, width) @ W_O
+
+
+def both_at_once(x, W_Q, W_K, W_V, W_O, n_heads):
+    """Split and merge without a swap: nothing leaks, and half of the words are not seen."""
+    B, T, width = x.shape
+    q, k, v = ((x @ W).reshape(B, n_heads, T, -1) for W in (W_Q, W_K, W_V))
     context, _ = qn.scaled_dot_product_attention(q, k, v, causal=True)
     return context.reshape(B, T, width) @ W_O
 
@@ -148,7 +169,8 @@ WRONG = {
         fault: with_fault(fault)
         for fault in (
             *("split", "turns", "merge", "scale", "memory", "inverted", "heads"),
-            *("no scale", "no W_O", "no mask", "first sentence"),
+            *("no scale", "no W_O", "no mask", "first sentence", "both"),
+            *("mask after", "mask times", "mask of -10"),
         )
     }
     | {"a number": 3, "other shape": lambda x, *_: x[:, :, :2]},
@@ -173,7 +195,7 @@ WRONG = {
         fault: lambda *inputs, fault=fault: causal(*inputs, fault=fault)
         for fault in ("merge", "no mask")
     }
-    | {"two faults": mended_values, "an array": np.zeros(3)},
+    | {"two faults": mended_values, "both": both_at_once, "an array": np.zeros(3)},
 }
 ALSO_RIGHT = {
     "a column vector of whole numbers": ("multi_head-1", np.array([[20], [-1]])),
@@ -186,6 +208,11 @@ ALSO_RIGHT = {
     "by a loop": ("multi_head-4", by_loop),
     "by the package": ("multi_head-4", by_package),
     "by torch": ("multi_head-4", by_torch),
+    "in float32": ("multi_head-4", in_float32),
+    "nearly the same rows": (
+        "multi_head-3",
+        [[0.4, 0.1, 0.4, 0.1], [0.41, 0.09, 0.41, 0.09]],
+    ),
     "by the package, causal": (
         "multi_head-7",
         lambda x, *rest: by_package(x, x, *rest, None),

@@ -22,6 +22,7 @@ from qkv.numpy import merge_heads, softmax, split_heads
 
 Array: TypeAlias = np.ndarray[Any, Any]
 GIB = 2**30
+NEAR = {np.float64: 1e-5, np.float32: 1e-3}  # a layer may compute in float32 what is float64
 
 
 @exercise("multi_head-1")
@@ -103,7 +104,7 @@ def tied_rows(answer: object) -> str:
         "What softmax gives is 0 or more, and each row sums to 1.",
     )
     reject(
-        np.abs(rows[0] - rows[1]).max() < 2 * TWO_DECIMALS,
+        np.abs(rows[0] - rows[1]).max() < 1e-3,
         "The two rows are the same.",
         "She says that her rows differ. Give two that do.",
     )
@@ -133,7 +134,7 @@ def whole_layer(answer: object) -> str:
         inputs = (x, memory, *weights, sizes[3])
         got = _read(function(*inputs, mask), x.shape, sizes)
         right = _multi_head(*inputs, mask[:, None, None])
-        if is_close(got, right, 1e-8 if dtype is np.float64 else 1e-3):
+        if is_close(got, right, NEAR[dtype]):
             continue
         _reject_faults(got, inputs, mask[:, None, None])
         reject(
@@ -155,6 +156,11 @@ def whole_layer(answer: object) -> str:
             sizes[0] == sizes[3] and is_close(got, _multi_head(*inputs, mask[:, None]), 1e-3),
             "The padding of sentence h is blocked in head h.",
             "Scores are (B, H, T, S). Which axes has the mask, seen from the right?",
+        )
+        reject(
+            is_close(got, right, 1e-3),
+            "Nearly right: the numbers differ by less than 0.001.",
+            "A blocked key needs −∞, or a very large negative score.",
         )
         reject(
             len(memory) > 1 and is_close(got[0], right[0], 1e-3),
@@ -243,7 +249,7 @@ def mended_layer(answer: object) -> str:
         x, _, weights, _ = _drawn(*sizes, dtype)
         inputs, causal = (x, x, *weights, sizes[3]), np.tri(sizes[1], dtype=bool)
         got = _read(function(x, *weights, sizes[3]), x.shape, sizes)
-        if is_close(got, _multi_head(*inputs, causal), 1e-8 if dtype is np.float64 else 1e-3):
+        if is_close(got, _multi_head(*inputs, causal), NEAR[dtype]):
             continue
         reject(
             is_close(got, _multi_head(*inputs, causal, fault="merge"), 1e-3),
@@ -280,7 +286,7 @@ def _multi_head(*inputs: Any, fault: str = "") -> Array:
 
     def split(z: Array) -> Array:
         B, T, width = z.shape
-        if fault == "split":
+        if fault in ("split", "both"):
             return z.reshape(B, n_heads, T, width // n_heads)
         if fault == "turns":
             return z.reshape(B, T, width // n_heads, n_heads).transpose(0, 3, 1, 2)
@@ -289,8 +295,13 @@ def _multi_head(*inputs: Any, fault: str = "") -> Array:
     q, k, v = split(x @ w_q), split(memory @ w_k), split(memory @ w_v)
     width = x.shape[-1] if fault == "scale" else q.shape[-1]
     scores = q @ k.swapaxes(-1, -2) / (1 if fault == "no scale" else math.sqrt(width))
-    context = softmax(np.where(mask, scores, -np.inf)) @ v
-    merged = context.reshape(x.shape) if fault == "merge" else merge_heads(context)
+    weights = softmax(np.where(mask, scores, -np.inf))
+    if fault == "mask after":
+        weights = softmax(scores) * mask
+    if fault == "mask times":
+        weights = softmax(scores * mask)
+    context = weights @ v
+    merged = context.reshape(x.shape) if fault in ("merge", "both") else merge_heads(context)
     return merged if fault == "no W_O" else merged @ w_o
 
 
@@ -300,6 +311,21 @@ def _reject_faults(got: Array, inputs: tuple[Any, ...], mask: Array) -> None:
             "split",
             "The width is split without a swap.",
             "Reshape to (B, T, H, d_k) first. Which two axes change places then?",
+        ),
+        (
+            "both",
+            "The width is split without a swap, and merged without one.",
+            "Which words does head 1 see then? Compare with one head after the other.",
+        ),
+        (
+            "mask after",
+            "The mask comes after softmax: the rows no longer sum to 1.",
+            "Which scores give a weight of 0?",
+        ),
+        (
+            "mask times",
+            "The scores are multiplied by the mask: a score of 0 still gets weight.",
+            "Which score gives a weight of 0?",
         ),
         (
             "turns",
