@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from typing import Any, TypeAlias
+
 import numpy as np
 
 from qkv.exercises.checks import (
-    WrongAnswer,
+    TWO_DECIMALS,
     as_array,
     as_function,
-    as_letters,
     as_number,
     exercise,
     is_close,
     reject,
-    reject_choice,
     reject_each,
 )
-from qkv.numpy import merge_heads
+from qkv.numpy import merge_heads, softmax, split_heads
 
+Array: TypeAlias = np.ndarray[Any, Any]
 GIB = 2**30
+NEAR = {np.float64: 1e-5, np.float32: 1e-3}  # a layer may compute in float32 what is float64
 
 
 @exercise("multi_head-1")
@@ -91,83 +95,80 @@ def count_parameters(answer: object) -> str:
 
 
 @exercise("multi_head-3")
-def evidence(answer: object) -> str:
-    """The observations that refute "one head cannot": A and C."""
-    reject_choice(
-        as_letters(answer, "ABCDE"),
-        "AC",
-        "The claim says what one head cannot learn. Which results can then not be seen?",
-        (
-            "ABC",
-            "You took every success for a refutation.",
-            "About how many heads is the claim?",
-        ),
-        (
-            "DE",
-            "You took how her head works now for what a head can learn.",
-            "What has to happen once, so that “cannot” is wrong?",
-        ),
+def tied_rows(answer: object) -> str:
+    """Two rows of weights on dogs, chase, cats, here: different, each equal on the two nouns."""
+    rows = as_array(answer, (2, 4), "Two rows, one a head, of four weights each.").astype(float)
+    reject(
+        not is_close(rows.sum(1), [1, 1], 2 * TWO_DECIMALS) or (rows < 0).any(),
+        "These are not rows of weights.",
+        "What softmax gives is 0 or more, and each row sums to 1.",
     )
-    return "right: one success refutes “cannot”. It does not refute “needs longer”."
+    reject(
+        np.abs(rows[0] - rows[1]).max() < 1e-3,
+        "The two rows are the same.",
+        "She says that her rows differ. Give two that do.",
+    )
+    tied = np.abs(rows[:, 0] - rows[:, 2]) < 1e-9
+    reject(
+        not tied.any(),
+        "With these rows the outputs of the two sentences differ.",
+        "Write the output of one head for both sentences. When are the two sums equal?",
+    )
+    reject(
+        not tied.all(),
+        "One head still tells the sentences apart.",
+        "It is enough that one of the two heads can. Neither may.",
+    )
+    return "right. Two rows may differ in what does not matter: look inside each row."
 
 
 @exercise("multi_head-4")
-def merged_heads(answer: object) -> str:
-    """`merge(context)`: (B, H, T, d_v) to (B, T, H · d_v)."""
+def whole_layer(answer: object) -> str:
+    """`attend(x, memory, W_Q, W_K, W_V, W_O, n_heads, mask)`, the mask (B, S)."""
     function = as_function(answer)
-    reject(
-        answer is merge_heads,
-        "That is the package's function.",
-        "Swap two axes and reshape, with NumPy alone.",
-    )
-    rng = np.random.default_rng(0)
-    for B, H, T, d in ((2, 3, 5, 7), (1, 4, 2, 3), (3, 1, 4, 2), (2, 5, 3, 4)):
-        for dtype in (np.float32, np.float64):
-            context = rng.normal(size=(B, H, T, d)).astype(dtype)
-            expected = np.concatenate([context[:, h] for h in range(H)], axis=-1)
-            got = np.asarray(function(context))
-            reject(
-                got.shape != expected.shape,
-                f"For (B, H, T, d_v) = {context.shape} the shape is {got.shape}.",
-                f"It should be (B, T, H · d_v) = {expected.shape}.",
-            )
-            given = context.copy()
-            np.asarray(answer(given))  # type: ignore[operator]
-            reject(
-                not np.array_equal(given, context),
-                "Your function changes its input.",
-                "Swapping axes gives a new view; nothing needs to be written into `context`.",
-            )
-            if np.array_equal(got, expected):
-                continue
-            reject(
-                np.abs(got - expected).max() < 1,
-                "The numbers are at their places, but rounded or changed.",
-                "Merging moves numbers and computes none. Which type has your result?",
-            )
-            reject_each(
-                got,
-                (
-                    context.reshape(expected.shape),
-                    "The reshape was direct.",
-                    "Which axis must stand beside d_v before the two become one?",
-                ),
-                (
-                    context.transpose(0, 2, 3, 1).reshape(expected.shape),
-                    "The heads take turns, one number each.",
-                    "Head 1 fills the first d_v columns. Which axis changes fastest, then?",
-                ),
-                (
-                    np.concatenate([context[:, h] for h in reversed(range(H))], axis=-1),
-                    "The heads are in reverse order.",
-                    "Head 1 comes first.",
-                ),
-            )
-            raise WrongAnswer(
-                "Some numbers stand in other places.",
-                "Fill each head with its own number, and look at one row of the result.",
-            )
-    return "right: swap first, then reshape. That undoes the split."
+    for sizes, dtype in itertools.product(
+        ((2, 3, 5, 2, 3), (3, 4, 2, 4, 2), (2, 5, 5, 1, 4), (1, 2, 6, 3, 2), (4, 4, 4, 4, 3)),
+        (np.float64, np.float32),
+    ):
+        x, memory, weights, mask = _drawn(*sizes, dtype)
+        inputs = (x, memory, *weights, sizes[3])
+        got = _read(function(*inputs, mask), x.shape, sizes)
+        right = _multi_head(*inputs, mask[:, None, None])
+        if is_close(got, right, NEAR[dtype]):
+            continue
+        _reject_faults(got, inputs, mask[:, None, None])
+        reject(
+            is_close(got, _multi_head(*inputs, np.array(True)), 1e-3),
+            "The mask is not used.",
+            "Scores of padding become −∞ before softmax.",
+        )
+        reject(
+            is_close(got, _multi_head(*inputs, ~mask[:, None, None]), 1e-3),
+            "The mask is inverted.",
+            "True = allowed. Which scores become −∞?",
+        )
+        reject(
+            is_close(got, _multi_head(x, x, *inputs[2:], np.array(True)), 1e-3),
+            "Keys and values are made of x.",
+            "They come from `memory`.",
+        )
+        reject(
+            sizes[0] == sizes[3] and is_close(got, _multi_head(*inputs, mask[:, None]), 1e-3),
+            "The padding of sentence h is blocked in head h.",
+            "Scores are (B, H, T, S). Which axes has the mask, seen from the right?",
+        )
+        reject(
+            is_close(got, right, 1e-3),
+            "Nearly right: the numbers differ by less than 0.001.",
+            "A blocked key needs −∞, or a very large negative score.",
+        )
+        reject(
+            len(memory) > 1 and is_close(got[0], right[0], 1e-3),
+            "The first sentence is right, another one is not.",
+            "Give each sentence of a batch another padding, and another number of heads than B.",
+        )
+        _reject_rest(sizes, dtype)
+    return "right: a whole layer, with a mask, for any number of sentences and heads."
 
 
 @exercise("multi_head-5")
@@ -235,3 +236,137 @@ def cache_bytes(answer: object) -> str:
         "Layers · 2 (keys and values) · heads · width · tokens · bytes of a number.",
     )
     return "right. With keys and values for all 32 heads it would be four times as much."
+
+
+@exercise("multi_head-7")
+def mended_layer(answer: object) -> str:
+    """The causal layer whose heads were merged without a swap, mended."""
+    function = as_function(answer)
+    for sizes, dtype in itertools.product(
+        ((1, 4, 4, 2, 3), (2, 5, 5, 3, 2), (3, 3, 3, 3, 3), (2, 4, 4, 1, 2)),
+        (np.float64, np.float32),
+    ):
+        x, _, weights, _ = _drawn(*sizes, dtype)
+        inputs, causal = (x, x, *weights, sizes[3]), np.tri(sizes[1], dtype=bool)
+        got = _read(function(x, *weights, sizes[3]), x.shape, sizes)
+        if is_close(got, _multi_head(*inputs, causal), NEAR[dtype]):
+            continue
+        reject(
+            is_close(got, _multi_head(*inputs, causal, fault="merge"), 1e-3),
+            "The fault is still there.",
+            "Put the position of its word into each row, and follow the numbers line by line.",
+        )
+        reject(
+            is_close(got, _multi_head(*inputs, np.array(True)), 1e-3),
+            "No key is blocked any more.",
+            "The mask was right: leave it.",
+        )
+        _reject_faults(got, inputs, causal)
+        _reject_rest(sizes, dtype)
+    return "right: undo the split in reverse, swap first and reshape then."
+
+
+def _drawn(B: int, T: int, S: int, H: int, d: int, dtype: type) -> tuple[Any, ...]:
+    """x, memory, four matrices, and a (B, S) mask with another padding in each sentence."""
+    rng = np.random.default_rng(B + T + S)
+    x: Array = rng.normal(size=(B, T, H * d)).astype(dtype)
+    memory: Array = rng.normal(size=(B, S, H * d)).astype(dtype)
+    weights = rng.normal(size=(4, H * d, H * d)).astype(dtype) / dtype(math.sqrt(H * d) / 2)
+    lengths = S - np.arange(1, B + 1) % S
+    return x, memory, weights, np.arange(S) < lengths[:, None]
+
+
+def _multi_head(*inputs: Any, fault: str = "") -> Array:
+    """Multi-head attention, or one with a fault.
+
+    Args:
+        inputs: x, memory, four matrices, n_heads, and a mask that broadcasts to (B, H, T, S).
+    """
+    x, memory, w_q, w_k, w_v, w_o, n_heads, mask = inputs
+
+    def split(z: Array) -> Array:
+        B, T, width = z.shape
+        if fault in ("split", "both"):
+            return z.reshape(B, n_heads, T, width // n_heads)
+        if fault == "turns":
+            return z.reshape(B, T, width // n_heads, n_heads).transpose(0, 3, 1, 2)
+        return split_heads(z, n_heads)
+
+    q, k, v = split(x @ w_q), split(memory @ w_k), split(memory @ w_v)
+    width = x.shape[-1] if fault == "scale" else q.shape[-1]
+    scores = q @ k.swapaxes(-1, -2) / (1 if fault == "no scale" else math.sqrt(width))
+    weights = softmax(np.where(mask, scores, -np.inf))
+    if fault == "mask after":
+        weights = softmax(scores) * mask
+    if fault == "mask times":
+        weights = softmax(scores * mask)
+    context = weights @ v
+    merged = context.reshape(x.shape) if fault in ("merge", "both") else merge_heads(context)
+    return merged if fault == "no W_O" else merged @ w_o
+
+
+def _reject_faults(got: Array, inputs: tuple[Any, ...], mask: Array) -> None:
+    for fault, mistake, hint in (
+        (
+            "split",
+            "The width is split without a swap.",
+            "Reshape to (B, T, H, d_k) first. Which two axes change places then?",
+        ),
+        (
+            "both",
+            "The width is split without a swap, and merged without one.",
+            "Which words does head 1 see then? Compare with one head after the other.",
+        ),
+        (
+            "mask after",
+            "The mask comes after softmax: the rows no longer sum to 1.",
+            "Which scores give a weight of 0?",
+        ),
+        (
+            "mask times",
+            "The scores are multiplied by the mask: a score of 0 still gets weight.",
+            "Which score gives a weight of 0?",
+        ),
+        (
+            "turns",
+            "The heads take turns, one column each.",
+            "Head 1 has the first d_k columns. In which order are H and d_k reshaped?",
+        ),
+        (
+            "merge",
+            "The heads are merged without a swap.",
+            "Which axis must stand beside d_v before the two become one?",
+        ),
+        (
+            "scale",
+            "The scores are divided by √d_model.",
+            "How many products are added in one score?",
+        ),
+        ("no scale", "The scores are not divided.", "What does chapter 4 divide by?"),
+        ("no W_O", "The heads are joined and not mixed.", "One of the five steps is missing."),
+    ):
+        reject(is_close(got, _multi_head(*inputs, mask, fault=fault), 1e-3), mistake, hint)
+
+
+def _read(got: object, shape: tuple[int, ...], sizes: tuple[int, ...]) -> Array:
+    """The result of a reader's layer, as an array of the shape that it should have."""
+    array = as_array(got)
+    reject(
+        array.shape != shape,
+        f"For (B, T, S, H, d_k) = {sizes} the shape is {array.shape}.",
+        f"It should be (B, T, d_model) = {shape}.",
+    )
+    reject(
+        not np.isfinite(array).all(),
+        "Some numbers are NaN or infinite.",
+        "Is a row blocked as a whole, or 0 · ∞ computed?",
+    )
+    return array
+
+
+def _reject_rest(sizes: tuple[int, ...], dtype: type) -> None:
+    reject(
+        True,
+        f"With (B, T, S, H, d_k) = {sizes} in {np.dtype(dtype)} the numbers differ.",
+        "Compare with `Heads` above, or with one head after the other in a loop.",
+    )

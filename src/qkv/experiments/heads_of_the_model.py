@@ -10,7 +10,7 @@ from qkv.experiments.stored_results import run_and_store
 from qkv.pretrained import antecedent_attention, exact_match, pretrained
 from qkv.translator.ablation import attentions, zero_ablation
 
-__all__ = ["attentions", "check", "measure", "zero_ablation"]
+__all__ = ["check", "measure"]
 
 
 def measure(small: bool = False) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""What heads cost, and what positions computed one after another cost: milliseconds, forward."""
+"""What heads cost, and what positions computed one after another cost: forward, one thread.
+
+Attention is causal in all of them. Times are of the processor, so that what else runs on
+the machine counts little.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +22,22 @@ D_MODEL = 512
 
 
 def measure(small: bool = False) -> dict[str, Any]:
-    """Milliseconds of one sentence in float32, the best of several runs.
+    """Milliseconds of one sentence in float32, the best of several runs; attention is causal.
 
     Returns:
         tokens, heads: of `layer`, which holds a row for each length, a time for each number of
             heads.
         recurrent, one_by_one: at the last length: a recurrent network of width d_model, and
             attention for one position after another, for each number of heads.
+        calls: one position after another at d_model = 8, with one head, where there is little to
+            compute: about what the calls themselves cost.
         threads: as the environment sets them; run it with OMP_NUM_THREADS=1.
     """
     tokens, heads, repeats = ((16, 64), (1, 8), 3) if small else ((64, 256, 1024), (1, 8, 64), 9)
     rng = np.random.default_rng(0)
     layers = [qn.MultiHeadAttention(D_MODEL, h, rng=rng) for h in heads]
-    for layer in layers:
+    narrow = qn.MultiHeadAttention(8, 1, rng=rng)
+    for layer in (*layers, narrow):
         layer.eval()
     x = rng.normal(size=(1, tokens[-1], D_MODEL)).astype(np.float32)
     w = (rng.normal(size=(2, D_MODEL, D_MODEL)) / D_MODEL**0.5).astype(np.float32)
@@ -38,9 +45,13 @@ def measure(small: bool = False) -> dict[str, Any]:
     return {
         "tokens": tokens,
         "heads": heads,
-        "layer": [[milliseconds(m, x[:, :T], repeats=repeats) for m in layers] for T in tokens],
+        "layer": [
+            [milliseconds(m, x[:, :T], repeats=repeats, causal=True) for m in layers]
+            for T in tokens
+        ],
         "recurrent": milliseconds(recurrent, x[0], *w, repeats=repeats),
         "one_by_one": [milliseconds(one_by_one, m, x, repeats=slow) for m in layers],
+        "calls": milliseconds(one_by_one, narrow, x[..., :8], repeats=slow),
         "threads": os.environ.get("OMP_NUM_THREADS", "all"),
     }
 
@@ -60,13 +71,15 @@ def one_by_one(layer: qn.MultiHeadAttention, x: Any) -> None:
         layer(x[:, i : i + 1], cache=cache)
 
 
-def milliseconds(function: Callable[..., object], *args: object, repeats: int) -> float:
-    """The shortest of several runs, after one that is not counted."""
+def milliseconds(
+    function: Callable[..., object], *args: object, repeats: int, **options: object
+) -> float:
+    """The processor's time of the shortest of several runs, after one that is not counted."""
     times = []
     for _ in range(repeats + 1):
-        start = time.perf_counter()
-        function(*args)
-        times.append(time.perf_counter() - start)
+        start = time.process_time()
+        function(*args, **options)
+        times.append(time.process_time() - start)
     return round(1e3 * min(times[1:]), 3)
 
 
