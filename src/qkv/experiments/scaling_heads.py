@@ -51,7 +51,7 @@ def losses(
 
 
 def measure(small: bool = False) -> dict[str, Any]:
-    """How many heads learn, as {start: {d_k: {divisor: {optimizer: {steps: [one count a rate]}}}}}."""
+    """How many heads learn: {start: {d_k: {divisor: {optimizer: {steps: counts by rate}}}}}."""
     rates, seeds, at = (FEW, 1, [100, 200]) if small else (RATES, 5, [STEPS, LONGER])
     counts: dict[str, Any] = {}
     for start, size in STARTS.items():
