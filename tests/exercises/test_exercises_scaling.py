@@ -75,6 +75,13 @@ def sparse_own_key(rng, n):
     return (filled * math.sqrt(20),) * 2
 
 
+def sparse_rows(rng, n):
+    """Rows of 0, and now and then a large one, in q and k together: variance 1 still."""
+    size = (rng.random((n, 1)) < 1 / 20) * math.sqrt(20)
+    q, k = rng.choice([-1.0, 1.0], size=(2, n, 64))
+    return size * q, size * k
+
+
 def unbiased(q, k):
     scores = q @ np.swapaxes(k, -1, -2)
     return float(1 / np.sqrt(scores.var(axis=-1, ddof=1).mean()))
@@ -125,7 +132,7 @@ class TestAnswers(ExerciseAnswers):
         "scaling-7": 16,
         "scaling-8": OWN_KEY,
         "scaling-9": solve,
-        "scaling-10": 4,
+        "scaling-10": math.sqrt(8),
     }
     also_right: ClassVar = {
         "two digits": ("scaling-2", (0.13, 0.063, -0.19)),
@@ -139,8 +146,9 @@ class TestAnswers(ExerciseAnswers):
         ),
         "sparse, its own key": ("scaling-3", sparse_own_key),
         "a measured factor": ("scaling-7", 16.03),
-        "a float": ("scaling-10", np.float32(4.0)),
-        "a list of one": ("scaling-10", [Fraction(4)]),
+        "one size for a row's q and k": ("scaling-3", sparse_rows),
+        "a float": ("scaling-10", np.float32(2.83)),
+        "a list of one": ("scaling-10", [Fraction(28, 10)]),
         "one number": (
             "scaling-3",
             lambda rng, n: [rng.standard_normal((n, 1)) * np.ones(64)] * 2,
@@ -155,6 +163,7 @@ class TestAnswers(ExerciseAnswers):
         "scaling-1": {
             "One division": 12,
             "d_k is the variance": 3,
+            "all heads together": 1.5,
             "multiplied by √d_k": 24,
             "is off": 7,
         },
@@ -200,7 +209,7 @@ class TestAnswers(ExerciseAnswers):
             "one vector only": lambda d_k, p: 1 / math.sqrt(d_k * p),
             "the variance of the score": lambda d_k, p: 1 / (d_k * p * p),
             "upside down": lambda d_k, p: p * math.sqrt(d_k),
-            "do not come out": lambda d_k, p: 1.0,
+            "do not come out": lambda d_k, p: {256: 1.0, 100: 0.2}.get(d_k, 1 / 8),
             "returned None": lambda d_k, p: None,
             "A function": 3.0,
         },
@@ -237,13 +246,13 @@ class TestAnswers(ExerciseAnswers):
             "One number": lambda scores, target: scores / target,
         },
         "scaling-10": {
-            "the variance of a score": 16,
-            "entries of variance 1": 8,
-            "after the division": 0.5,
+            "the variance of a score": 8,
+            "entries of variance 1": math.sqrt(128),
+            "after the division": 0.25,
             "one matrix only": math.sqrt(32),
             "times that of k": 32,
-            "left out the 512": 1 / 128,
-            "is off": 5,
+            "left out the 512": math.sqrt(128) / 2048,
+            "is off": 4,
         },
     }
     also_wrong: ClassVar = {
