@@ -456,7 +456,7 @@ def saturating_pair(answer: object) -> str:
         f"The largest weight is {largest:.3f}: the winner must stand further out.",
         "Raise the best score to the largest that ±1 entries allow, and lower the others.",
     )
-    return f"Largest weight {largest:.4f}: √d_k is made for independent vectors, not for aligned ones."
+    return f"Largest weight {largest:.4f}: √d_k fits independent vectors, not aligned ones."
 
 
 @exercise("scaling-9")
