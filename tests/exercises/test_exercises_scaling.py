@@ -1,6 +1,7 @@
 """The scaling chapter's checks: right answers pass, and each likely mistake meets its own hint."""
 
 import math
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -57,9 +58,33 @@ def one_sign(rng, n, equal=64):
     return q, k
 
 
-def own_key(rng, n):
-    q = rng.choice([-1.0, 1.0], size=(n, 64))
+def own_key_of_one_sign(rng, n):
+    q = rng.choice([-1.0, 1.0], size=(n, 1)) * np.ones(64)
     return q, q
+
+
+def barely_any(rng, n):
+    """Pairs of coordinates cancel: the score is 0, but for two coordinates."""
+    q, k = rng.choice([-1.0, 1.0], size=(2, n, 64))
+    q[:, 1:32], k[:, 1:32] = q[:, 33:], -k[:, 33:]
+    return q, k
+
+
+def sparse_own_key(rng, n):
+    filled = (rng.random((n, 64)) < 1 / 20) * rng.choice([-1.0, 1.0], size=(n, 64))
+    return (filled * math.sqrt(20),) * 2
+
+
+def sparse_rows(rng, n):
+    """Rows of 0, and now and then a large one, in q and k together: variance 1 still."""
+    size = (rng.random((n, 1)) < 1 / 20) * math.sqrt(20)
+    q, k = rng.choice([-1.0, 1.0], size=(2, n, 64))
+    return size * q, size * k
+
+
+def unbiased(q, k):
+    scores = q @ np.swapaxes(k, -1, -2)
+    return float(1 / np.sqrt(scores.var(axis=-1, ddof=1).mean()))
 
 
 def ask(head, difference, width=64):
@@ -107,9 +132,23 @@ class TestAnswers(ExerciseAnswers):
         "scaling-7": 16,
         "scaling-8": OWN_KEY,
         "scaling-9": solve,
+        "scaling-10": math.sqrt(8),
     }
     also_right: ClassVar = {
         "two digits": ("scaling-2", (0.13, 0.063, -0.19)),
+        "two digits, to even": ("scaling-2", [0.12, 0.06, -0.19]),
+        "two digits, cut": ("scaling-2", np.array([0.12, 0.06, -0.18], np.float32)),
+        "three digits": ("scaling-2", (0.125, 0.063, -0.188)),
+        "fractions": ("scaling-2", [Fraction(1, 8), Fraction(1, 16), Fraction(-3, 16)]),
+        "four groups": (
+            "scaling-3",
+            lambda rng, n: np.repeat(rng.standard_normal((2, n, 4)), 16, axis=2),
+        ),
+        "sparse, its own key": ("scaling-3", sparse_own_key),
+        "a measured factor": ("scaling-7", 16.03),
+        "one size for a row's q and k": ("scaling-3", sparse_rows),
+        "a float": ("scaling-10", np.float32(2.83)),
+        "a list of one": ("scaling-10", [Fraction(28, 10)]),
         "one number": (
             "scaling-3",
             lambda rng, n: [rng.standard_normal((n, 1)) * np.ones(64)] * 2,
@@ -124,6 +163,7 @@ class TestAnswers(ExerciseAnswers):
         "scaling-1": {
             "One division": 12,
             "d_k is the variance": 3,
+            "all heads together": 1.5,
             "multiplied by √d_k": 24,
             "is off": 7,
         },
@@ -141,7 +181,8 @@ class TestAnswers(ExerciseAnswers):
             "the variance of one": lambda rng, n: 5 * rng.standard_normal((2, n, 64)),
             "has a mean": lambda rng, n: rng.standard_normal((2, n, 64)) + 1,
             "the right direction": lambda rng, n: one_sign(rng, n, equal=20),
-            "the other way": own_key,
+            "all the same number": own_key_of_one_sign,
+            "the other way": barely_any,
             "Two arrays": lambda rng, n: rng.standard_normal((n, 64)),
             "second call": lambda rng, n: one_sign(np.random.default_rng(0), n),
         },
@@ -159,6 +200,7 @@ class TestAnswers(ExerciseAnswers):
             "to divide by": lambda q, k: 1 / within_rows(q, k),
             "along the columns": within_columns,
             "float64": lambda q, k: np.float64(within_rows(q, k)),
+            "minus 1": unbiased,
             "positive, finite": lambda q, k: 0.0,
             "One number": lambda q, k: np.ones(3),
         },
@@ -167,7 +209,7 @@ class TestAnswers(ExerciseAnswers):
             "one vector only": lambda d_k, p: 1 / math.sqrt(d_k * p),
             "the variance of the score": lambda d_k, p: 1 / (d_k * p * p),
             "upside down": lambda d_k, p: p * math.sqrt(d_k),
-            "do not come out": lambda d_k, p: 1.0,
+            "do not come out": lambda d_k, p: {256: 1.0, 100: 0.2}.get(d_k, 1 / 8),
             "returned None": lambda d_k, p: None,
             "A function": 3.0,
         },
@@ -202,6 +244,15 @@ class TestAnswers(ExerciseAnswers):
             "came out where": lambda scores, target: target,
             "-1": lambda scores, target: -1.0,
             "One number": lambda scores, target: scores / target,
+        },
+        "scaling-10": {
+            "the variance of a score": 8,
+            "entries of variance 1": math.sqrt(128),
+            "after the division": 0.25,
+            "one matrix only": math.sqrt(32),
+            "times that of k": 32,
+            "left out the 512": math.sqrt(128) / 2048,
+            "is off": 4,
         },
     }
     also_wrong: ClassVar = {

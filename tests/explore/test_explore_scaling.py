@@ -12,7 +12,6 @@ from qkv.explore.scaling import (
     TOKENS,
     draw,
     effective_tokens,
-    jacobian_norm,
     number_of_keys,
     saturation,
     starved,
@@ -134,14 +133,6 @@ def test_a_narrower_draw_is_the_start_of_a_wider_one():
 def test_effective_tokens_counts_equal_weights():
     rows = np.array([[1.0, 0, 0, 0], [0.5, 0.5, 0, 0], [0.25, 0.25, 0.25, 0.25]])
     np.testing.assert_allclose(effective_tokens(rows), [1, 2, 4])
-
-
-def test_jacobian_norm_is_the_norm_of_the_jacobian():
-    weights = softmax(np.random.default_rng(5).standard_normal((11, 7)) * 3)
-    for w, norm in zip(weights, jacobian_norm(weights), strict=True):
-        assert norm == pytest.approx(np.linalg.norm(np.diag(w) - np.outer(w, w)))
-    assert jacobian_norm(np.array([0.5, 0.5, 0])) == pytest.approx(0.5)
-    assert jacobian_norm(np.array([0.0, 1, 0])) == 0
 
 
 def test_starved_counts_keys_far_below_their_equal_share():

@@ -48,20 +48,6 @@ def effective_tokens(weights: Array) -> Array:
     return effective
 
 
-def jacobian_norm(weights: Array) -> Array:
-    """Frobenius norm of softmax's Jacobian diag(w) − w wᵀ, written out in powers of w.
-
-    Args:
-        weights: (..., S), softmax's output.
-    Returns:
-        (...), from 0 (one winner) to 1/2 (two equal weights).
-    """
-    square = (weights**2).sum(axis=-1)
-    cube = (weights**3).sum(axis=-1)
-    norm: Array = np.sqrt(np.maximum(square - 2 * cube + square**2, 0))  # rounding dips below 0
-    return norm
-
-
 def starved(weights: Array) -> float:
     """Share of the keys with less than STARVED of an equal share of their row's weight.
 
