@@ -96,13 +96,18 @@ def attention_patching(
 
 
 def attention_knockout(
-    layer: Any, heads: Sequence[int], query: int, key: int
+    layer: Any, heads: Sequence[int], query: int, key: int, *, rescale: bool = True
 ) -> AbstractContextManager[None]:
-    """While it is open, `key` is blocked for the row `query`; its other weights sum to 1 again."""
+    """While it is open, `key` is blocked for the row `query`: its weight is 0.
+
+    Args:
+        rescale: the other weights of the row grow until they sum to 1 again. If not, they stay as
+            they are, and the row has a gap.
+    """
 
     def without_key(row: Any) -> Any:
         rest = np.where(np.arange(row.shape[-1]) == key, 0, row)
-        return rest / rest.sum(-1, keepdims=True)
+        return rest / rest.sum(-1, keepdims=True) if rescale else rest
 
     return _changed_row(layer, heads, query, without_key)
 
