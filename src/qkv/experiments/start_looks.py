@@ -1,0 +1,110 @@
+"""Looks of *it* blocked in the model that ships: how often the noun stays right, and a control."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from qkv.corpus import Pair, glosses, sentences, split_by_combination
+from qkv.experiments.stored_results import run_and_store
+from qkv.pretrained import pretrained
+from qkv.translator import Translator
+from qkv.translator.ablation import attention_knockout
+
+__all__ = ["check", "measure"]
+
+WAYS = {"moved": True, "gap": False}  # whether the other weights of the row are rescaled
+Place = Callable[[Pair, int], tuple[int, int]]
+
+
+def measure(small: bool = False) -> dict[str, Any]:
+    """On held-back pairs with *it*: the share whose noun stays right, for subjects and others."""
+    translator = pretrained()
+    _, held_back = split_by_combination(list(sentences()), 0.1, Random(0))
+    pairs = [pair for pair in held_back if pair.features.reason is not None][:: 20 if small else 1]
+    subject = np.array([pair.features.reason_of == "subject" for pair in pairs])
+    expected = np.array([noun_of_it(pair, " ".join(pair.target)) for pair in pairs])
+
+    def scores(place: Place, layer: int, way: str) -> dict[str, Any]:
+        found = np.array(nouns(translator, pairs, place, layer, WAYS[way]))
+        right = found == expected
+        written = [glosses().get(noun) for noun in found]
+        subjects = [pair.features.subject.lower() for pair in pairs]
+        named = [noun in pair.source for noun, pair in zip(written, pairs, strict=True)]
+        return {
+            "round": layer + 1,
+            "way": way,
+            "right": [round(float(right[group].mean()), 3) for group in (subject, ~subject)],
+            "wrong": int((~right & ~subject).sum()),  # where *it* is no subject
+            "the subject": int((~right & ~subject & (np.array(written) == subjects)).sum()),
+            "not in the sentence": int((~right & ~subject & ~np.array(named)).sum()),
+        }
+
+    others = [of_another(translator, pairs, seed) for seed in range(1 if small else 5)]
+    return {
+        "pairs": [int(subject.sum()), int((~subject).sum())],
+        "it": [scores(of_it, layer, way) for layer in (0, 1) for way in WAYS],
+        "another word": [
+            scores(place, layer, way) for layer in (0, 1) for way in WAYS for place in others
+        ],
+    }
+
+
+def of_it(pair: Pair, layer: int) -> tuple[int, int]:
+    """Places of *it* and of what it looks at: the adjective in layer 0, the noun meant in 1."""
+    words = [word.lower() for word in pair.source]
+    noun = getattr(pair.features, str(pair.features.reason_of)).lower()
+    return words.index("it"), words.index(noun) if layer else len(words) - 1
+
+
+def of_another(translator: Translator, pairs: Sequence[Pair], seed: int) -> Place:
+    """Places of a word drawn at random, *it* left out, and of the word with its largest weight."""
+    rng, drawn = Random(seed), {}
+    for pair in pairs:
+        weights = translator.attention(" ".join(pair.source)).stack("encoder").mean(1)  # (L, S, S)
+        for layer, rows in enumerate(weights):
+            query = rng.choice([i for i, word in enumerate(pair.source) if word != "it"])
+            drawn[pair.source, layer] = query, int(rows[query, : len(pair.source)].argmax())
+    return lambda pair, layer: drawn[pair.source, layer]
+
+
+def nouns(
+    translator: Translator, pairs: Sequence[Pair], place: Place, layer: int, rescale: bool
+) -> list[str]:
+    """What is written for *it* while the weight at its place is 0 in both heads of a layer."""
+    groups = defaultdict(list)
+    for n, pair in enumerate(pairs):
+        groups[place(pair, layer)].append(n)
+    found = [""] * len(pairs)
+    changed = translator.model.encoder.layers[layer]
+    for (query, key), group in groups.items():
+        with attention_knockout(changed, [0, 1], query, key, rescale=rescale):
+            written = translator.translate([" ".join(pairs[n].source) for n in group])
+        for n, korean in zip(group, written, strict=True):
+            found[n] = noun_of_it(pairs[n], korean)
+    return found
+
+
+def noun_of_it(pair: Pair, korean: str) -> str:
+    """The word of a translation that stands where the right one says what *it* is; "" if none."""
+    (at,) = (i for i, j in pair.alignment if pair.source[j] == "it")
+    return [*korean.split(), *[""] * len(pair.target)][at]
+
+
+def check(figures: dict[str, Any]) -> None:
+    """The second look counts where *it* is no subject; the first in few; another word's in none."""
+    right = {(run["round"], run["way"]): run["right"] for run in figures["it"]}
+    for way in WAYS:
+        assert right[2, way][1] < 0.5 < 0.7 < right[1, way][1] < 0.95
+        assert min(right[1, way][0], right[2, way][0]) > 0.9
+    assert min(min(run["right"]) for run in figures["another word"]) > 0.97
+    for run in figures["it"]:
+        assert run["the subject"] == (run["wrong"] if run["round"] == 1 else 0)
+
+
+if __name__ == "__main__":
+    run_and_store("start_looks", measure)
