@@ -1,9 +1,15 @@
-"""The exercises of the first chapter: matrix product, softmax, gradient, a row of weights."""
+"""The exercises of the first chapter: its self-tests in mathematics, weights, blocked looks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from qkv.corpus import Pair, sentences
 from qkv.exercises.checks import (
+    WrongAnswer,
     as_array,
+    as_function,
     as_letters,
     as_number,
     exercise,
@@ -12,6 +18,9 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.pretrained import pretrained
+from qkv.translator import AttentionMaps
+from qkv.translator.ablation import attention_knockout
 
 
 @exercise("start-1")
@@ -145,3 +154,111 @@ def row_of_weights(answer: object) -> str:
         ),
     )
     return "right: a row says where the model looked. B and C need an experiment."
+
+
+@exercise("start-5")
+def counter_example(answer: object) -> str:
+    """A sentence whose translation stays when *it*, no subject, cannot look at the last word."""
+    reject(
+        not isinstance(answer, str),
+        "A sentence is asked for.",
+        'Write it between quotation marks: "The … because it was …".',
+    )
+    text = " ".join(str(answer).replace(".", " ").split())
+    pair = next((p for p in sentences() if " ".join(p.source).lower() == text.lower()), None)
+    if pair is None:
+        raise WrongAnswer(
+            "The grammar does not make this sentence.",
+            "Type it in the box of this chapter, word by word as the box offers them: it says "
+            "whether the sentence is one of those that the book has.",
+        )
+    reject(
+        pair.features.reason is None,
+        "This sentence has no *it*, so there is no look to block.",
+        "It needs a reason: because it is, because it was.",
+    )
+    reject(
+        pair.features.reason_of == "subject",
+        "Here *it* is the subject.",
+        "Without a sign this model writes the subject: the noun may stay for that alone. Choose "
+        "an adjective that fits the other noun.",
+    )
+    before = pretrained().translate(" ".join(pair.source))
+    for way, rescale in (("moved", True), ("with a gap", False)):
+        after = _blocked(pair, rescale)
+        reject(
+            after != before,
+            f"Blocked ({way}), the translation is another: {after}. This speaks for the claim.",
+            "Keep the adjective's kind and try another verb, another object or another place.",
+        )
+    return "right: in this sentence the first look, taken alone, decides nothing."
+
+
+def _blocked(pair: Pair, rescale: bool) -> str:
+    """The translation while *it* cannot look at the last word in the first layer."""
+    translator, words = pretrained(), pair.source
+    layer, it = translator.model.encoder.layers[0], words.index("it")
+    with attention_knockout(layer, [0, 1], it, len(words) - 1, rescale=rescale):
+        return str(translator.translate(" ".join(words)))
+
+
+@exercise("start-6")
+def largest_looks(answer: object) -> str:
+    """(token, English token with the largest average weight) of each row of a map."""
+    function = as_function(answer)
+    for text in ("She did not drink the cold water", "The cat sat on the mat"):
+        maps = pretrained().attention(text)
+        found = _pairs(function, maps)
+        weights = maps.stack("cross")[0]  # (H, T, S)
+        largest = [maps.source[place] for place in weights.mean(0).argmax(-1)]
+        right = list(zip(maps.target, largest, strict=True))
+        reject(
+            found == list(zip(maps.decoder_input, largest, strict=True)),
+            f"The fault is still there: {found[1][0]} ← {found[1][1]}.",
+            "The first row tells where the model looked to write its first word. With which "
+            "label does it stand here?",
+        )
+        reject(
+            len(found) != len(right),
+            f"{len(right)} tokens are written, <eos> among them; your result has {len(found)}.",
+            "Each row of the table belongs to one of them.",
+        )
+        reject(
+            [token for token, _ in found] != list(maps.target),
+            "These are not the tokens that the model wrote, each in its row.",
+            "maps has the written tokens in order, as the first table of the chapter used them.",
+        )
+        reject(
+            found != right,
+            "A label is right, and the word beside it is not.",
+            "Average the heads first; then take the largest entry of each row.",
+        )
+    return "right: row t tells where the model looked to write token t, not after reading it."
+
+
+def _pairs(function: Callable[..., Any], maps: AttentionMaps) -> list[tuple[str, ...]]:
+    """What a function gives for the maps, as a list of pairs of strings, or `WrongAnswer`."""
+    result = function(maps)
+    rows = list(result.items() if isinstance(result, dict) else result)
+    reject(
+        any(isinstance(row, str) or len(row) != 2 for row in rows),
+        "Pairs were asked for.",
+        "For each row: the Korean token, then the English token.",
+    )
+    return [tuple(map(str, row)) for row in rows]
+
+
+@exercise("start-7")
+def what_speaks_against(answer: object) -> str:
+    """Other ways, other sentences and a control speak against the claim: A, B and E."""
+    reject_choice(
+        as_letters(answer, "ABCDE"),
+        "ABE",
+        "Would the claim, about this model, still be likely if you saw this result?",
+        (
+            "ABCDE",
+            "You took every result.",
+            "The size of a weight is no experiment, and another model is another model.",
+        ),
+    )
+    return "right: another way, a control, other sentences. Each can take the claim back."

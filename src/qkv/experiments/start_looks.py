@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from qkv.corpus import Pair, glosses, sentences, split_by_combination
+from qkv.corpus.reasons import PEOPLE
 from qkv.experiments.stored_results import run_and_store
 from qkv.pretrained import pretrained
 from qkv.translator import Translator
@@ -18,40 +19,50 @@ from qkv.translator.ablation import attention_knockout
 __all__ = ["check", "measure"]
 
 WAYS = {"moved": True, "gap": False}  # whether the other weights of the row are rescaled
+GROUPS = ("subject", "other, subject an animal", "other, subject a person")
 Place = Callable[[Pair, int], tuple[int, int]]
 
 
 def measure(small: bool = False) -> dict[str, Any]:
-    """On held-back pairs with *it*: the share whose noun stays right, for subjects and others."""
+    """On held-back pairs with *it*: in how many of three groups the noun stays right.
+
+    *it* is the subject; or another noun, and the subject an animal, which *it* could be; or a
+    person, which *it* is in no sentence of the grammar.
+    """
     translator = pretrained()
     _, held_back = split_by_combination(list(sentences()), 0.1, Random(0))
     pairs = [pair for pair in held_back if pair.features.reason is not None][:: 20 if small else 1]
-    subject = np.array([pair.features.reason_of == "subject" for pair in pairs])
+    group = np.array([group_of(pair) for pair in pairs])
     expected = np.array([noun_of_it(pair, " ".join(pair.target)) for pair in pairs])
 
     def scores(place: Place, layer: int, way: str) -> dict[str, Any]:
         found = np.array(nouns(translator, pairs, place, layer, WAYS[way]))
         right = found == expected
-        written = [glosses().get(noun) for noun in found]
-        subjects = [pair.features.subject.lower() for pair in pairs]
-        named = [noun in pair.source for noun, pair in zip(written, pairs, strict=True)]
+        written = np.array([glosses().get(noun, "") for noun in found])
+        subjects = np.array([pair.features.subject.lower() for pair in pairs])
         return {
             "round": layer + 1,
             "way": way,
-            "right": [round(float(right[group].mean()), 3) for group in (subject, ~subject)],
-            "wrong": int((~right & ~subject).sum()),  # where *it* is no subject
-            "the subject": int((~right & ~subject & (np.array(written) == subjects)).sum()),
-            "not in the sentence": int((~right & ~subject & ~np.array(named)).sum()),
+            "right": {name: int(right[group == name].sum()) for name in GROUPS},
+            "wrong": int((~right & (group != GROUPS[0])).sum()),  # where *it* is no subject
+            "the subject": int((~right & (group != GROUPS[0]) & (written == subjects)).sum()),
         }
 
     others = [of_another(translator, pairs, seed) for seed in range(1 if small else 5)]
     return {
-        "pairs": [int(subject.sum()), int((~subject).sum())],
+        "pairs": {name: int((group == name).sum()) for name in GROUPS},
         "it": [scores(of_it, layer, way) for layer in (0, 1) for way in WAYS],
         "another word": [
             scores(place, layer, way) for layer in (0, 1) for way in WAYS for place in others
         ],
     }
+
+
+def group_of(pair: Pair) -> str:
+    """Which of GROUPS."""
+    if pair.features.reason_of == "subject":
+        return GROUPS[0]
+    return GROUPS[2] if pair.features.subject in PEOPLE else GROUPS[1]
 
 
 def of_it(pair: Pair, layer: int) -> tuple[int, int]:
@@ -96,14 +107,24 @@ def noun_of_it(pair: Pair, korean: str) -> str:
 
 
 def check(figures: dict[str, Any]) -> None:
-    """The second look counts where *it* is no subject; the first in few; another word's in none."""
-    right = {(run["round"], run["way"]): run["right"] for run in figures["it"]}
-    for way in WAYS:
-        assert right[2, way][1] < 0.5 < 0.7 < right[1, way][1] < 0.95
-        assert min(right[1, way][0], right[2, way][0]) > 0.9
-    assert min(min(run["right"]) for run in figures["another word"]) > 0.97
+    """The first look decides after an animal alone, the second where *it* is no subject."""
+    subject, animal, person = GROUPS
+    pairs = figures["pairs"]
+
+    def share(run: dict[str, Any], name: str) -> float:
+        return float(run["right"][name] / pairs[name])
+
     for run in figures["it"]:
-        assert run["the subject"] == (run["wrong"] if run["round"] == 1 else 0)
+        assert share(run, subject) > 0.95
+        if run["round"] == 1:
+            assert share(run, animal) < 0.3 < 0.95 < share(run, person)
+            assert run["the subject"] == run["wrong"]
+        else:
+            assert share(run, animal) < 0.6
+            assert share(run, person) < 0.6
+            assert run["the subject"] == 0
+    for run in figures["another word"]:
+        assert min(share(run, name) for name in pairs) > 0.95
 
 
 if __name__ == "__main__":
