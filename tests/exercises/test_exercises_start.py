@@ -11,8 +11,8 @@ from tests.helpers.exercises import ExerciseAnswers
 MIX = np.array([[0.5, 0.25, 0.25], [0, 1, 0]])
 ROWS = np.array([[4, 0], [0, 8], [8, 4]])
 POWERS = np.exp([math.log(2), 0, 0])
-DELICIOUS = "The rabbit ate the carrot because it was delicious"
-STREET = "The dog did not cross the street because it was"
+DOG = "The dog did not cross the street because it was wide"
+FARMER = DOG.replace("dog", "farmer")
 
 
 def looks(labels, heads=slice(None), rows=None, as_type=list):
@@ -41,15 +41,21 @@ class TestAnswers(ExerciseAnswers):
         "start-2": POWERS / POWERS.sum(),
         "start-3": (2 * 1 + 3 * 2, 3 * 1),
         "start-4": (1 - 0.12 - 0.36, "AD"),
-        "start-5": DELICIOUS,
+        "start-5": (DOG, FARMER),
         "start-6": looks(written, rows=slice(None)),
         "start-7": "ABE",
     }
     also_right: ClassVar = {
         "letters with a word": ("start-4", [Fraction(13, 25), "A and D"]),
         "small letters, a list": ("start-4", (0.52, ["d", "a"])),
-        "with a full stop, in small letters": ("start-5", f"{DELICIOUS.lower()}."),
-        "about a place": ("start-5", "The cat slept in the room because it was warm"),
+        "a list, with full stops, in small letters": (
+            "start-5",
+            [f"{DOG.lower()}.", f"{FARMER.lower()}."],
+        ),
+        "about a place": (
+            "start-5",
+            [f"The {who} slept in the room because it was warm" for who in ("cat", "child")],
+        ),
         "a generator": ("start-6", looks(written, rows=slice(None), as_type=iter)),
         "a dictionary": ("start-6", looks(written, rows=slice(None), as_type=dict)),
         "in another order": ("start-7", ["e", "B", "a"]),
@@ -57,8 +63,8 @@ class TestAnswers(ExerciseAnswers):
     also_wrong: ClassVar = {
         "one hundredth moved": ("start-2", [0.5, 0.26, 0.24]),
         "no 2 : 1 : 1": ("start-2", [0.49, 0.25, 0.25]),
-        "the street, quiet": ("start-5", f"{STREET} quiet"),
-        "one way only": ("start-5", ONE_WAY),
+        "two animals": ("start-5", (DOG, DOG.replace("dog", "horse"))),
+        "tired and wide": ("start-5", (DOG, DOG.replace("wide", "tired"))),
         "labels moved the other way": (
             "start-6",
             looks(lambda maps: [*maps.target[1:], "<sos>"], rows=slice(None)),
@@ -103,11 +109,14 @@ class TestAnswers(ExerciseAnswers):
             "only the largest": (0.52, "A"),
         },
         "start-5": {
-            "no sentence": 5,
-            "not of the grammar": "The carrot ate the rabbit because it was hungry",
-            "no it": "The cat sat on the mat",
-            "the subject": "The rabbit ate the carrot because it was hungry",
-            "decided by this look": f"{STREET} wide",
+            "one sentence": DOG,
+            "an unknown word": (DOG, DOG.replace("dog", "penguin")),
+            "no it": ("The cat sat on the mat", "The dog sat on the mat"),
+            "two words apart": (DOG, FARMER.replace("wide", "warm")),
+            "another noun from the start": (DOG, DOG.replace("street", "river")),
+            "exchanged": (FARMER, DOG),
+            "two persons": (FARMER, FARMER.replace("farmer", "child")),
+            "both lose it": (DOG, DOG.replace("wide", "quiet")),
         },
         "start-6": {
             "not mended": looks(lambda maps: maps.decoder_input, rows=slice(None)),

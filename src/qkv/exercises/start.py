@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
-from qkv.corpus import Pair, sentences
 from qkv.exercises.checks import (
-    WrongAnswer,
     as_array,
     as_function,
     as_letters,
@@ -157,49 +156,61 @@ def row_of_weights(answer: object) -> str:
 
 
 @exercise("start-5")
-def counter_example(answer: object) -> str:
-    """A sentence whose translation stays when *it*, no subject, cannot look at the last word."""
+def one_word_apart(answer: object) -> str:
+    """Two sentences: *it* cannot look at the last word; the noun of the first changes alone."""
+    parts = list(answer) if isinstance(answer, list | tuple) else []
     reject(
-        not isinstance(answer, str),
-        "A sentence is asked for.",
-        'Write it between quotation marks: "The … because it was …".',
+        len(parts) != 2 or not all(isinstance(part, str) for part in parts),
+        "Two sentences are asked for.",
+        'Write them as a pair: ("The … because it was …", "The … because it was …").',
     )
-    text = " ".join(str(answer).replace(".", " ").split())
-    pair = next((p for p in sentences() if " ".join(p.source).lower() == text.lower()), None)
-    if pair is None:
-        raise WrongAnswer(
-            "The grammar does not make this sentence.",
-            "Type it in the box of this chapter, word by word as the box offers them: it says "
-            "whether the sentence is one of those that the book has.",
-        )
-    reject(
-        pair.features.reason is None,
-        "This sentence has no *it*, so there is no look to block.",
-        "It needs a reason: because it is, because it was.",
-    )
-    reject(
-        pair.features.reason_of == "subject",
-        "Here *it* is the subject.",
-        "Without a sign this model writes the subject: the noun may stay for that alone. Choose "
-        "an adjective that fits the other noun.",
-    )
-    before = pretrained().translate(" ".join(pair.source))
-    for way, rescale in (("moved", True), ("with a gap", False)):
-        after = _blocked(pair, rescale)
+    texts = [" ".join(part.replace(".", " ").split()) for part in parts]
+    for text in texts:
+        unknown = pretrained().unknown_words(text)
+        reject(unknown, f"The model does not know {', '.join(unknown)}.", "The box offers words.")
         reject(
-            after != before,
-            f"Blocked ({way}), the translation is another: {after}. This speaks for the claim.",
-            "Keep the adjective's kind and try another verb, another object or another place.",
+            "because it " not in text.lower(),
+            f"No look of *it* can be blocked in: {text}.",
+            "Both need a reason: because it is, because it was.",
         )
-    return "right: in this sentence the first look, taken alone, decides nothing."
+    lengths = [text.lower().split() for text in texts]
+    apart = [one != other for one, other in zip(*lengths, strict=False)]
+    reject(
+        len(set(map(len, lengths))) != 1 or sum(apart) != 1,
+        "These do not differ in one word alone.",
+        "If more than one word differs, the experiment does not say which of them counts.",
+    )
+    free = [_noun(text) for text in texts]
+    blocked = [{_noun(text, rescale) for rescale in (True, False)} for text in texts]
+    stays = [nouns == {noun} for nouns, noun in zip(blocked, free, strict=True)]
+    reject(
+        free[0] != free[1],
+        f"Before any block, the nouns differ already: {free[0]} and {free[1]}.",
+        "*it* should be the same noun in both, the one that is not the subject.",
+    )
+    reject(stays == [True, False], "The two are exchanged.", "Write the one that changes first.")
+    reject(
+        stays[0],
+        "The noun of the first sentence stays, in one way at least.",
+        "It changed with the dog and the street. What could *it* be there?",
+    )
+    reject(
+        not stays[1],
+        f"The second sentence loses its noun too: {' or '.join(sorted(blocked[1]))}.",
+        "For which subjects did the table above find that the noun stays?",
+    )
+    return "right: this one word decides whether the first look counts."
 
 
-def _blocked(pair: Pair, rescale: bool) -> str:
-    """The translation while *it* cannot look at the last word in the first layer."""
-    translator, words = pretrained(), pair.source
-    layer, it = translator.model.encoder.layers[0], words.index("it")
-    with attention_knockout(layer, [0, 1], it, len(words) - 1, rescale=rescale):
-        return str(translator.translate(" ".join(words)))
+def _noun(text: str, rescale: bool | None = None) -> str:
+    """The first Korean word; while *it* cannot look at the last word in layer 0, if asked for."""
+    translator, words = pretrained(), text.split()
+    with ExitStack() as stack:
+        if rescale is not None:
+            layer, it = translator.model.encoder.layers[0], text.lower().split().index("it")
+            change = attention_knockout(layer, [0, 1], it, len(words) - 1, rescale=rescale)
+            stack.enter_context(change)
+        return str(translator.translate(text)).partition(" ")[0]
 
 
 @exercise("start-6")

@@ -20,7 +20,7 @@ __all__ = ["check", "measure"]
 
 WAYS = {"moved": True, "gap": False}  # whether the other weights of the row are rescaled
 GROUPS = ("subject", "other, subject an animal", "other, subject a person")
-Place = Callable[[Pair, int], tuple[int, int]]
+Place = Callable[[Pair, int], tuple[int, tuple[int, int]]]  # a row, and a key of each head
 
 
 def measure(small: bool = False) -> dict[str, Any]:
@@ -38,22 +38,23 @@ def measure(small: bool = False) -> dict[str, Any]:
     def scores(place: Place, layer: int, way: str) -> dict[str, Any]:
         found = np.array(nouns(translator, pairs, place, layer, WAYS[way]))
         right = found == expected
+        weights = np.array([weight_at(translator, pair, place, layer) for pair in pairs])
         written = np.array([glosses().get(noun, "") for noun in found])
         subjects = np.array([pair.features.subject.lower() for pair in pairs])
         return {
             "round": layer + 1,
             "way": way,
+            "weight": {name: round(float(np.mean(weights[group == name])), 2) for name in GROUPS},
             "right": {name: int(right[group == name].sum()) for name in GROUPS},
             "wrong": int((~right & (group != GROUPS[0])).sum()),  # where *it* is no subject
             "the subject": int((~right & (group != GROUPS[0]) & (written == subjects)).sum()),
         }
 
-    others = [of_another(translator, pairs, seed) for seed in range(1 if small else 5)]
     return {
         "pairs": {name: int((group == name).sum()) for name in GROUPS},
         "it": [scores(of_it, layer, way) for layer in (0, 1) for way in WAYS],
         "another word": [
-            scores(place, layer, way) for layer in (0, 1) for way in WAYS for place in others
+            scores(of_another(translator, pairs), layer, way) for layer in (0, 1) for way in WAYS
         ],
     }
 
@@ -65,22 +66,37 @@ def group_of(pair: Pair) -> str:
     return GROUPS[2] if pair.features.subject in PEOPLE else GROUPS[1]
 
 
-def of_it(pair: Pair, layer: int) -> tuple[int, int]:
+def of_it(pair: Pair, layer: int) -> tuple[int, tuple[int, int]]:
     """Places of *it* and of what it looks at: the adjective in layer 0, the noun meant in 1."""
     words = [word.lower() for word in pair.source]
     noun = getattr(pair.features, str(pair.features.reason_of)).lower()
-    return words.index("it"), words.index(noun) if layer else len(words) - 1
+    key = words.index(noun) if layer else len(words) - 1
+    return words.index("it"), (key, key)
 
 
-def of_another(translator: Translator, pairs: Sequence[Pair], seed: int) -> Place:
-    """Places of a word drawn at random, *it* left out, and of the word with its largest weight."""
-    rng, drawn = Random(seed), {}
+def of_another(translator: Translator, pairs: Sequence[Pair]) -> Place:
+    """Of all words but *it*, the one whose heads have the largest weights, and where these are."""
+    found = {}
     for pair in pairs:
-        weights = translator.attention(" ".join(pair.source)).stack("encoder").mean(1)  # (L, S, S)
-        for layer, rows in enumerate(weights):
-            query = rng.choice([i for i, word in enumerate(pair.source) if word != "it"])
-            drawn[pair.source, layer] = query, int(rows[query, : len(pair.source)].argmax())
-    return lambda pair, layer: drawn[pair.source, layer]
+        words = len(pair.source)  # <eos> left out
+        for layer, weights in enumerate(maps_of(translator, pair)[..., :words, :words]):
+            sizes = weights.max(-1).mean(0)  # (S,)
+            sizes[pair.source.index("it")] = 0
+            query = int(sizes.argmax())
+            first, second = weights[:, query].argmax(-1).tolist()
+            found[pair.source, layer] = query, (first, second)
+    return lambda pair, layer: found[pair.source, layer]
+
+
+def maps_of(translator: Translator, pair: Pair) -> Any:
+    """Weights of the encoder, (L, H, S, S)."""
+    return translator.attention(" ".join(pair.source), " ".join(pair.target)).stack("encoder")
+
+
+def weight_at(translator: Translator, pair: Pair, place: Place, layer: int) -> float:
+    """The weight that is blocked, averaged over the heads."""
+    query, keys = place(pair, layer)
+    return float(maps_of(translator, pair)[layer, [0, 1], query, list(keys)].mean())
 
 
 def nouns(
@@ -92,8 +108,8 @@ def nouns(
         groups[place(pair, layer)].append(n)
     found = [""] * len(pairs)
     changed = translator.model.encoder.layers[layer]
-    for (query, key), group in groups.items():
-        with attention_knockout(changed, [0, 1], query, key, rescale=rescale):
+    for (query, keys), group in groups.items():
+        with attention_knockout(changed, [0, 1], query, keys, rescale=rescale):
             written = translator.translate([" ".join(pairs[n].source) for n in group])
         for n, korean in zip(group, written, strict=True):
             found[n] = noun_of_it(pairs[n], korean)
@@ -125,6 +141,7 @@ def check(figures: dict[str, Any]) -> None:
             assert run["the subject"] == 0
     for run in figures["another word"]:
         assert min(share(run, name) for name in pairs) > 0.95
+        assert min(run["weight"].values()) > 0.8  # as large as those of *it*
 
 
 if __name__ == "__main__":
