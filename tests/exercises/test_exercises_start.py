@@ -11,15 +11,14 @@ from tests.helpers.exercises import ExerciseAnswers
 MIX = np.array([[0.5, 0.25, 0.25], [0, 1, 0]])
 ROWS = np.array([[4, 0], [0, 8], [8, 4]])
 POWERS = np.exp([math.log(2), 0, 0])
-DOG = "The dog did not cross the street because it was wide"
-FARMER = DOG.replace("dog", "farmer")
+BLOCKED = ["cat", "cat", "room", "room"]
 
 
-def looks(labels, heads=slice(None), rows=None, as_type=list):
-    """A function like the chapter's, with other labels, heads or rows."""
+def looks(labels, heads=slice(None), rows=None, as_type=list, over=np.mean):
+    """A function like the chapter's, with other labels, heads, rows, or no average of the heads."""
 
     def function(maps):
-        weights = maps.stack("cross")[0][heads].mean(axis=0)[rows]
+        weights = over(maps.stack("cross")[0][heads], axis=0)[rows]
         largest = [maps.source[row.argmax()] for row in weights]
         return as_type(zip(labels(maps), largest, strict=False))
 
@@ -41,21 +40,17 @@ class TestAnswers(ExerciseAnswers):
         "start-2": POWERS / POWERS.sum(),
         "start-3": (2 * 1 + 3 * 2, 3 * 1),
         "start-4": (1 - 0.12 - 0.36, "AD"),
-        "start-5": (DOG, FARMER),
+        "start-5": BLOCKED,
         "start-6": looks(written, rows=slice(None)),
         "start-7": "ABE",
     }
     also_right: ClassVar = {
         "letters with a word": ("start-4", [Fraction(13, 25), "A and D"]),
         "small letters, a list": ("start-4", (0.52, ["d", "a"])),
-        "a list, with full stops, in small letters": (
-            "start-5",
-            [f"{DOG.lower()}.", f"{FARMER.lower()}."],
-        ),
-        "about a place": (
-            "start-5",
-            [f"The {who} slept in the room because it was warm" for who in ("cat", "child")],
-        ),
+        "a tuple": ("start-5", tuple(BLOCKED)),
+        "with articles": ("start-5", ["the cat", "The cat", "the room", "The room"]),
+        "one string": ("start-5", "cat, cat, room, room"),
+        "the sum of the heads": ("start-6", looks(written, rows=slice(None), over=np.sum)),
         "a generator": ("start-6", looks(written, rows=slice(None), as_type=iter)),
         "a dictionary": ("start-6", looks(written, rows=slice(None), as_type=dict)),
         "in another order": ("start-7", ["e", "B", "a"]),
@@ -63,8 +58,13 @@ class TestAnswers(ExerciseAnswers):
     also_wrong: ClassVar = {
         "one hundredth moved": ("start-2", [0.5, 0.26, 0.24]),
         "no 2 : 1 : 1": ("start-2", [0.49, 0.25, 0.25]),
-        "two animals": ("start-5", (DOG, DOG.replace("dog", "horse"))),
-        "tired and wide": ("start-5", (DOG, DOG.replace("wide", "tired"))),
+        "the other way round": ("start-5", BLOCKED[::-1]),
+        "the maximum of the heads": ("start-6", looks(written, rows=slice(None), over=np.max)),
+        "the product of the heads": ("start-6", looks(written, rows=slice(None), over=np.prod)),
+        "the second head alone": (
+            "start-6",
+            looks(written, heads=slice(1, 2), rows=slice(None)),
+        ),
         "labels moved the other way": (
             "start-6",
             looks(lambda maps: [*maps.target[1:], "<sos>"], rows=slice(None)),
@@ -109,14 +109,12 @@ class TestAnswers(ExerciseAnswers):
             "only the largest": (0.52, "A"),
         },
         "start-5": {
-            "one sentence": DOG,
-            "an unknown word": (DOG, DOG.replace("dog", "penguin")),
-            "no it": ("The cat sat on the mat", "The dog sat on the mat"),
-            "two words apart": (DOG, FARMER.replace("wide", "warm")),
-            "another noun from the start": (DOG, DOG.replace("street", "river")),
-            "exchanged": (FARMER, DOG),
-            "two persons": (FARMER, FARMER.replace("farmer", "child")),
-            "both lose it": (DOG, DOG.replace("wide", "quiet")),
+            "one noun": "room",
+            "another noun": ["cat", "cat", "garden", "room"],
+            "no block": ["room", "cat", "room", "child"],
+            "always the subject": ["cat", "cat", "child", "child"],
+            "persons stay": ["cat", "cat", "room", "child"],
+            "never the subject": ["room", "room", "room", "room"],
         },
         "start-6": {
             "not mended": looks(lambda maps: maps.decoder_input, rows=slice(None)),

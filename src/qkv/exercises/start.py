@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from qkv.exercises.checks import (
     as_array,
@@ -19,7 +21,6 @@ from qkv.exercises.checks import (
 )
 from qkv.pretrained import pretrained
 from qkv.translator import AttentionMaps
-from qkv.translator.ablation import attention_knockout
 
 
 @exercise("start-1")
@@ -155,70 +156,54 @@ def row_of_weights(answer: object) -> str:
     return "right: a row says where the model looked. B and C need an experiment."
 
 
+# What *it* is in the four sentences of start-5 while nothing is blocked.
+FREE = ("room", "cat", "room", "child")
+
+
 @exercise("start-5")
-def one_word_apart(answer: object) -> str:
-    """Two sentences: *it* cannot look at the last word; the noun of the first changes alone."""
-    parts = list(answer) if isinstance(answer, list | tuple) else []
+def predicted_nouns(answer: object) -> str:
+    """The nouns of four sentences while round 1 is blocked: those with the last word deleted."""
+    parts = answer.replace(",", " ").split() if isinstance(answer, str) else answer
+    parts = list(parts) if isinstance(parts, list | tuple) else []
     reject(
-        len(parts) != 2 or not all(isinstance(part, str) for part in parts),
-        "Two sentences are asked for.",
-        'Write them as a pair: ("The … because it was …", "The … because it was …").',
+        len(parts) != 4 or not all(isinstance(part, str) for part in parts),
+        "Four nouns are asked for.",
+        'Write them in the order of the sentences, such as ["room", "cat", "room", "cat"].',
     )
-    texts = [" ".join(part.replace(".", " ").split()) for part in parts]
-    for text in texts:
-        unknown = pretrained().unknown_words(text)
-        reject(unknown, f"The model does not know {', '.join(unknown)}.", "The box offers words.")
-        reject(
-            "because it " not in text.lower(),
-            f"No look of *it* can be blocked in: {text}.",
-            "Both need a reason: because it is, because it was.",
-        )
-    lengths = [text.lower().split() for text in texts]
-    apart = [one != other for one, other in zip(*lengths, strict=False)]
+    nouns = tuple(part.lower().removeprefix("the ").strip() for part in parts)
+    names = ("cat", "child", "room")
+    unknown = [noun for noun in nouns if noun not in names]
+    reject(unknown, f"No noun of these sentences: {', '.join(unknown)}.", "Each is the cat, the child or the room.")
     reject(
-        len(set(map(len, lengths))) != 1 or sum(apart) != 1,
-        "These do not differ in one word alone.",
-        "If more than one word differs, the experiment does not say which of them counts.",
-    )
-    free = [_noun(text) for text in texts]
-    blocked = [{_noun(text, rescale) for rescale in (True, False)} for text in texts]
-    stays = [nouns == {noun} for nouns, noun in zip(blocked, free, strict=True)]
-    reject(
-        free[0] != free[1],
-        f"Before any block, the nouns differ already: {free[0]} and {free[1]}.",
-        "*it* should be the same noun in both, the one that is not the subject.",
-    )
-    reject(stays == [True, False], "The two are exchanged.", "Write the one that changes first.")
-    reject(
-        stays[0],
-        "The noun of the first sentence stays, in one way at least.",
-        "It changed with the dog and the street. What could *it* be there?",
+        nouns == FREE,
+        "These are the nouns without a block.",
+        "A block in round 1 does what the deleted last word does.",
     )
     reject(
-        not stays[1],
-        f"The second sentence loses its noun too: {' or '.join(sorted(blocked[1]))}.",
-        "For which subjects did the table above find that the noun stays?",
+        nouns == ("cat", "cat", "child", "child"),
+        "The subject is not always the default.",
+        "What became of the farmer when the last word was deleted?",
     )
-    return "right: this one word decides whether the first look counts."
-
-
-def _noun(text: str, rescale: bool | None = None) -> str:
-    """The first Korean word; while *it* cannot look at the last word in layer 0, if asked for."""
-    translator, words = pretrained(), text.split()
-    with ExitStack() as stack:
-        if rescale is not None:
-            layer, it = translator.model.encoder.layers[0], text.lower().split().index("it")
-            change = attention_knockout(layer, [0, 1], it, len(words) - 1, rescale=rescale)
-            stack.enter_context(change)
-        return str(translator.translate(text)).partition(" ")[0]
+    reject(
+        nouns == ("cat", "cat", "room", "child"),
+        "You let every person sentence stay as it is.",
+        "The last word of one of them speaks against what the model writes without it.",
+    )
+    reject(
+        nouns != ("cat", "cat", "room", "room"),
+        "Not these four.",
+        "Without the last word, what does this model take an animal for, and what a person?",
+    )
+    return "right: the first look counts where the last word speaks against the default."
 
 
 @exercise("start-6")
 def largest_looks(answer: object) -> str:
     """(token, English token with the largest average weight) of each row of a map."""
     function = as_function(answer)
-    for text in ("She did not drink the cold water", "The cat sat on the mat"):
-        maps = pretrained().attention(text)
+    texts = ("She did not drink the cold water", "The cat sat on the mat")
+    real = [pretrained().attention(text) for text in texts]
+    for maps in (*real, _uneven(real[0])):
         found = _pairs(function, maps)
         weights = maps.stack("cross")[0]  # (H, T, S)
         largest = [maps.source[place] for place in weights.mean(0).argmax(-1)]
@@ -241,10 +226,21 @@ def largest_looks(answer: object) -> str:
         )
         reject(
             found != right,
-            "A label is right, and the word beside it is not.",
-            "Average the heads first; then take the largest entry of each row.",
+            "The labels are right, and a word beside them is not.",
+            "The average of the heads is asked for: no maximum, no product, no head alone.",
         )
     return "right: row t tells where the model looked to write token t, not after reading it."
+
+
+def _uneven(maps: AttentionMaps) -> AttentionMaps:
+    """The same sentence with weights whose average, maximum and product differ in their largest."""
+    name = "decoder.layers.0.cross_attention"
+    weights = np.zeros_like(maps.weights[name])  # (2, T, S)
+    weights[:, ::2, 0], weights[:, ::2, 1] = ([[0.6], [0]], [[0.4], [0.5]])
+    weights[:, ::2, 2] = [[0], [0.5]]
+    weights[:, 1::2, 3], weights[:, 1::2, 4] = ([[0.8], [0]], [[0.2], [0.3]])
+    weights[:, 1::2, 5] = [[0], [0.7]]
+    return replace(maps, weights={**maps.weights, name: weights})
 
 
 def _pairs(function: Callable[..., Any], maps: AttentionMaps) -> list[tuple[str, ...]]:
@@ -261,15 +257,15 @@ def _pairs(function: Callable[..., Any], maps: AttentionMaps) -> list[tuple[str,
 
 @exercise("start-7")
 def what_speaks_against(answer: object) -> str:
-    """Other ways, other sentences and a control speak against the claim: A, B and E."""
+    """Another way, a control and other sentences weaken one block as evidence: A, B and E."""
     reject_choice(
         as_letters(answer, "ABCDE"),
         "ABE",
-        "Would the claim, about this model, still be likely if you saw this result?",
+        "Is one block in one sentence still evidence for this model if you see this result?",
         (
             "ABCDE",
             "You took every result.",
             "The size of a weight is no experiment, and another model is another model.",
         ),
     )
-    return "right: another way, a control, other sentences. Each can take the claim back."
+    return "right: another way, a control, other sentences. Each weakens what one block showed."
