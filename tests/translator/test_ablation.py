@@ -96,17 +96,21 @@ def test_a_turned_row_takes_one_value_and_leaves_the_others(model, attention, x)
     assert layer.self_attention is attention
 
 
-def test_a_blocked_key_gets_no_weight_and_the_others_share_it(model, attention, x):
+@pytest.mark.parametrize("rescale", [True, False])
+@pytest.mark.parametrize("key", [1, (1, 4)])
+def test_a_blocked_key_gets_no_weight_and_the_others_share_it_or_not(
+    model, attention, x, key, rescale
+):
     before, (added, values, rows) = attention(x)[0], parts(attention, x)
     old = attention(x, need_weights=True)[1]
     layer = model.encoder.layers[1]
-    with attention_knockout(layer, [0, 2], query=3, key=1):
+    with attention_knockout(layer, [0, 2], query=3, key=key, rescale=rescale):
         out, weights = layer.self_attention(x, need_weights=True)
     expected = before[0].copy()
-    for head in (0, 2):
+    for head, blocked in zip((0, 2), np.broadcast_to(key, 2), strict=True):
         row = old[0, head, 3].copy()
-        row[1] = 0
-        row /= row.sum()
+        row[blocked] = 0
+        row /= row.sum() if rescale else 1
         np.testing.assert_allclose(weights[0, head, 3], row)
         expected[3] += row @ values[head] @ rows[head] - added[head, 3]
     np.testing.assert_array_equal(weights[0, 1], old[0, 1])

@@ -1,9 +1,16 @@
-"""The exercises of the first chapter: matrix product, softmax, gradient, a row of weights."""
+"""The exercises of the first chapter: its self-tests in mathematics, weights, blocked looks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
 from qkv.exercises.checks import (
     as_array,
+    as_function,
     as_letters,
     as_number,
     exercise,
@@ -12,6 +19,8 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.pretrained import pretrained
+from qkv.translator import AttentionMaps
 
 
 @exercise("start-1")
@@ -145,3 +154,122 @@ def row_of_weights(answer: object) -> str:
         ),
     )
     return "right: a row says where the model looked. B and C need an experiment."
+
+
+# What *it* is in the four sentences of start-5 while nothing is blocked.
+FREE = ("room", "cat", "room", "child")
+
+
+@exercise("start-5")
+def predicted_nouns(answer: object) -> str:
+    """The nouns of four sentences while round 1 is blocked: those with the last word deleted."""
+    parts = answer.replace(",", " ").split() if isinstance(answer, str) else answer
+    parts = list(parts) if isinstance(parts, list | tuple) else []
+    reject(
+        len(parts) != 4 or not all(isinstance(part, str) for part in parts),
+        "Four nouns are asked for.",
+        'Write them in the order of the sentences, such as ["room", "cat", "room", "cat"].',
+    )
+    nouns = tuple(part.lower().removeprefix("the ").strip() for part in parts)
+    names = ("cat", "child", "room")
+    unknown = [noun for noun in nouns if noun not in names]
+    reject(
+        unknown,
+        f"No noun of these sentences: {', '.join(unknown)}.",
+        "Each is the cat, the child or the room.",
+    )
+    reject(
+        nouns == FREE,
+        "These are the nouns without a block.",
+        "A block in round 1 does what the deleted last word does.",
+    )
+    reject(
+        nouns == ("cat", "cat", "child", "child"),
+        "The subject is not always the default.",
+        "What became of the farmer when the last word was deleted?",
+    )
+    reject(
+        nouns == ("cat", "cat", "room", "child"),
+        "You let every person sentence stay as it is.",
+        "The last word of one of them speaks against what the model writes without it.",
+    )
+    reject(
+        nouns != ("cat", "cat", "room", "room"),
+        "Not these four.",
+        "Without the last word, what does this model take an animal for, and what a person?",
+    )
+    return "right: the first look counts where the last word speaks against the default."
+
+
+@exercise("start-6")
+def largest_looks(answer: object) -> str:
+    """(token, English token with the largest average weight) of each row of a map."""
+    function = as_function(answer)
+    texts = ("She did not drink the cold water", "The cat sat on the mat")
+    real = [pretrained().attention(text) for text in texts]
+    for maps in (*real, _uneven(real[0])):
+        found = _pairs(function, maps)
+        weights = maps.stack("cross")[0]  # (H, T, S)
+        largest = [maps.source[place] for place in weights.mean(0).argmax(-1)]
+        right = list(zip(maps.target, largest, strict=True))
+        reject(
+            found == list(zip(maps.decoder_input, largest, strict=True)),
+            f"The fault is still there: {found[1][0]} ← {found[1][1]}.",
+            "The first row tells where the model looked to write its first word. With which "
+            "label does it stand here?",
+        )
+        reject(
+            len(found) != len(right),
+            f"{len(right)} tokens are written, <eos> among them; your result has {len(found)}.",
+            "Each row of the table belongs to one of them.",
+        )
+        reject(
+            [token for token, _ in found] != list(maps.target),
+            "These are not the tokens that the model wrote, each in its row.",
+            "maps has the written tokens in order, as the first table of the chapter used them.",
+        )
+        reject(
+            found != right,
+            "The labels are right, and a word beside them is not.",
+            "The average of the heads is asked for: no maximum, no product, no head alone.",
+        )
+    return "right: row t tells where the model looked to write token t, not after reading it."
+
+
+def _uneven(maps: AttentionMaps) -> AttentionMaps:
+    """The same sentence with weights whose average, maximum and product differ in their largest."""
+    name = "decoder.layers.0.cross_attention"
+    weights = np.zeros_like(maps.weights[name])  # (2, T, S)
+    weights[:, ::2, 0], weights[:, ::2, 1] = ([[0.6], [0]], [[0.4], [0.5]])
+    weights[:, ::2, 2] = [[0], [0.5]]
+    weights[:, 1::2, 3], weights[:, 1::2, 4] = ([[0.8], [0]], [[0.2], [0.3]])
+    weights[:, 1::2, 5] = [[0], [0.7]]
+    return replace(maps, weights={**maps.weights, name: weights})
+
+
+def _pairs(function: Callable[..., Any], maps: AttentionMaps) -> list[tuple[str, ...]]:
+    """What a function gives for the maps, as a list of pairs of strings, or `WrongAnswer`."""
+    result = function(maps)
+    rows = list(result.items() if isinstance(result, dict) else result)
+    reject(
+        any(isinstance(row, str) or len(row) != 2 for row in rows),
+        "Pairs were asked for.",
+        "For each row: the Korean token, then the English token.",
+    )
+    return [tuple(map(str, row)) for row in rows]
+
+
+@exercise("start-7")
+def what_speaks_against(answer: object) -> str:
+    """Another way, a control and other sentences weaken one block as evidence: A, B and E."""
+    reject_choice(
+        as_letters(answer, "ABCDE"),
+        "ABE",
+        "Is one block in one sentence still evidence for this model if you see this result?",
+        (
+            "ABCDE",
+            "You took every result.",
+            "The size of a weight is no experiment, and another model is another model.",
+        ),
+    )
+    return "right: another way, a control, other sentences. Each weakens what one block showed."

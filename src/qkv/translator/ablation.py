@@ -89,27 +89,35 @@ def attention_patching(
 ) -> AbstractContextManager[None]:
     """While it is open, heads of an encoder layer put all weight of the row `query` on `key`."""
 
-    def all_on_key(row: Any) -> Any:
+    def all_on_key(row: Any, _: int) -> Any:
         return np.eye(row.shape[-1])[key]
 
     return _changed_row(layer, heads, query, all_on_key)
 
 
 def attention_knockout(
-    layer: Any, heads: Sequence[int], query: int, key: int
+    layer: Any, heads: Sequence[int], query: int, key: int | Sequence[int], *, rescale: bool = True
 ) -> AbstractContextManager[None]:
-    """While it is open, `key` is blocked for the row `query`; its other weights sum to 1 again."""
+    """While it is open, `key` is blocked for the row `query`: its weight is 0.
 
-    def without_key(row: Any) -> Any:
-        rest = np.where(np.arange(row.shape[-1]) == key, 0, row)
-        return rest / rest.sum(-1, keepdims=True)
+    Args:
+        key: one for all of these heads, or one for each.
+        rescale: the other weights of the row grow until they sum to 1 again. If not, they stay as
+            they are, and the row has a gap.
+    """
+
+    blocked = dict(zip(heads, np.broadcast_to(key, len(heads)), strict=True))
+
+    def without_key(row: Any, head: int) -> Any:
+        rest = np.where(np.arange(row.shape[-1]) == blocked[head], 0, row)
+        return rest / rest.sum(-1, keepdims=True) if rescale else rest
 
     return _changed_row(layer, heads, query, without_key)
 
 
 @contextmanager
 def _changed_row(
-    layer: Any, heads: Sequence[int], query: int, change: Callable[[Any], Any]
+    layer: Any, heads: Sequence[int], query: int, change: Callable[[Any, int], Any]
 ) -> Iterator[None]:
     """While it is open, the weights (B, S) of one query are changed in some heads of a layer."""
     attention = layer.self_attention
@@ -118,7 +126,7 @@ def _changed_row(
         _, weights = attention(x, need_weights=True, **options)
         weights = weights.copy()  # (B, H, S, S)
         for head in heads:
-            weights[:, head, query] = change(weights[:, head, query])
+            weights[:, head, query] = change(weights[:, head, query], head)
         v = qn.split_heads(attention.w_v(x), attention.sizes[1])  # (B, H, S, d_v)
         out = attention.w_o(qn.merge_heads(weights @ v))  # (B, S, d_model)
         return out, weights if need_weights else None
