@@ -30,6 +30,15 @@ def shifted_by(value):
     return with_share(share)
 
 
+def ordered_by_p(x, table, vocabulary, k):
+    p = softmax(table @ x)
+    return [(vocabulary[i], p[i]) for i in np.argsort(-p)[:k]]
+
+
+def clipped(x, table, vocabulary, k):
+    return ordered_by_p(np.ones(1), np.clip(table @ x, -500, 500)[:, None], vocabulary, k)
+
+
 def overflows(z):
     return np.exp(z) / np.exp(z).sum()
 
@@ -66,6 +75,24 @@ def of_two_by_two(ids, dout, vocab_size):
     return dtable
 
 
+def up_to_the_largest_id(ids, dout, vocab_size):
+    return gradient(ids, dout, ids.max() + 1)
+
+
+def of_two_by_three(ids, dout, vocab_size):
+    dtable = np.zeros((vocab_size, dout.shape[-1]))
+    for b in range(2):
+        for t in range(3):
+            dtable[ids[b, t]] += dout[b, t]
+    return dtable
+
+
+def of_width_four(ids, dout, vocab_size):
+    dtable = np.zeros((vocab_size, 4))
+    np.add.at(dtable, ids, dout)
+    return dtable
+
+
 def of_width_two(ids, dout, vocab_size):
     dtable = np.zeros((vocab_size, 2))
     np.add.at(dtable, ids, dout)
@@ -85,6 +112,19 @@ def text_to_vectors(sentences, vocabulary, table, fill=None, unknown="<unk>", at
 
 def variant(**options):
     return lambda *given: text_to_vectors(*given, **options)
+
+
+def in_small_letters(sentences, vocabulary, table):
+    return text_to_vectors([s.lower() for s in sentences], vocabulary, table)
+
+
+def as_long_as_the_longest_text(sentences, vocabulary, table):
+    T = len(max(sentences, key=len).split())
+    return text_to_vectors(sentences, vocabulary, table)[:, :T]
+
+
+def unknown_is_1(sentences, vocabulary, table):
+    return text_to_vectors(sentences, vocabulary, table, unknown=vocabulary[1])
 
 
 def in_lists(sentences, vocabulary, table):
@@ -124,9 +164,9 @@ RIGHT = {
     "embedding-4": likeliest,
     "embedding-5": "BD",
     "embedding-6": gradient,
-    "embedding-7": text_to_vectors,
+    "embedding-7": [[0, 0, 0, 0, 1], [0.5, 0, 0.5, 0, 0]],
     "embedding-8": (6, "Eiffel a miniature"),
-    "embedding-9": [[0, 0, 0, 0, 1], [0.5, 0, 0.5, 0, 0]],
+    "embedding-9": text_to_vectors,
 }
 WRONG = {
     "embedding-1": {
@@ -200,22 +240,6 @@ WRONG = {
         "other": lambda i, d, V: gradient(i, d, V) + 1,
     },
     "embedding-7": {
-        "padding in front": variant(at_end=False),
-        "padding is 0": zeros_for_padding,
-        "ids": lambda s, v, t: text_to_vectors(s, v, np.arange(len(v))),
-        "unknown left out": unknown_left_out,
-        "unknown is padding": variant(unknown="<pad>"),
-        "another numbering": vocabulary_anew,
-        "ragged": lambda s, v, t: [text_to_vectors([one], v, t)[0] for one in s],
-        "raises": lambda s, v, t: table,  # noqa: F821
-    },
-    "embedding-8": {
-        "the line that makes the vocabulary of the table": (2, "Eiffel a miniature"),
-        "what it should return": (6, "a miniature tower"),
-        "ids": (6, [0, 1, 2]),
-        "the line alone": 6,
-    },
-    "embedding-9": {
         "exchanged": [[0.5, 0, 0.5, 0, 0], [0, 0, 0, 0, 1]],
         "sum": [[0, 0, 0, 0, 1], [1, 0, 1, 0, 0]],
         "id": [[0, 0, 0, 0, 4], [0.5, 0, 0.5, 0, 0]],
@@ -224,6 +248,22 @@ WRONG = {
         "other words, same product": [[0, 0, 0, 0, 1], [1, 0.5, 0.5, 0, 0]],
         "columns": np.array([[0, 0, 0, 0, 1], [0.5, 0, 0.5, 0, 0]]).T,
         "the vectors": [[2, 0], [0.5, 2]],
+    },
+    "embedding-8": {
+        "the line that makes the vocabulary of the table": (2, "Eiffel a miniature"),
+        "what it should return": (6, "a miniature tower"),
+        "ids": (6, [0, 1, 2]),
+        "the line alone": 6,
+    },
+    "embedding-9": {
+        "padding in front": variant(at_end=False),
+        "padding is 0": zeros_for_padding,
+        "ids": lambda s, v, t: text_to_vectors(s, v, np.arange(len(v))),
+        "unknown left out": unknown_left_out,
+        "unknown is padding": variant(unknown="<pad>"),
+        "another numbering": vocabulary_anew,
+        "ragged": lambda s, v, t: [text_to_vectors([one], v, t)[0] for one in s],
+        "raises": lambda s, v, t: table,  # noqa: F821
     },
 }
 
@@ -241,8 +281,8 @@ ALSO_RIGHT = {
         lambda i, d, V: np.eye(V)[i.ravel()].T @ d.reshape(-1, d.shape[-1]),
     ),
     "float32 gradients": ("embedding-6", lambda i, d, V: gradient(i, d, V).astype("float32")),
-    "vectors in lists": ("embedding-7", in_lists),
-    "vectors by a product": ("embedding-7", by_one_hot),
+    "vectors in lists": ("embedding-9", in_lists),
+    "vectors by a product": ("embedding-9", by_one_hot),
     "words in a list": ("embedding-8", [6, ["Eiffel", "a", "miniature"]]),
     "words one by one, with commas": ("embedding-8", (6.0, "eiffel,", "a,", "miniature")),
 }
@@ -254,9 +294,18 @@ ALSO_WRONG = {
     "the median is subtracted": ("embedding-4", shifted_by(np.median)),
     "the smallest is subtracted": ("embedding-4", shifted_by(np.min)),
     "the largest size is subtracted": ("embedding-4", shifted_by(lambda z: np.abs(z).max())),
+    "in the order of p": ("embedding-4", ordered_by_p),
+    "clipped": ("embedding-4", clipped),
     "two sentences of two": ("embedding-6", of_two_by_two),
+    "two sentences of three": ("embedding-6", of_two_by_three),
+    "no rows after the largest id": ("embedding-6", up_to_the_largest_id),
+    "four numbers a row": ("embedding-6", of_width_four),
+    "a capital": ("embedding-2", [("e", "w"), ("n", "ew"), "No"]),
+    "no capitals": ("embedding-9", in_small_letters),
+    "the sentence with the most characters": ("embedding-9", as_long_as_the_longest_text),
+    "unknown is token 1": ("embedding-9", unknown_is_1),
     "two numbers a row": ("embedding-6", of_width_two),
-    "padding is token 0": ("embedding-7", variant(fill=0)),
+    "padding is token 0": ("embedding-9", variant(fill=0)),
     "the line of the ids": ("embedding-8", (7, "Eiffel a miniature")),
     "the right line, other rows": ("embedding-8", (6, "Eiffel the a")),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -36,11 +36,16 @@ def as_merges_and_word(answer: object) -> tuple[Pair, Pair, str]:
         "Two merges and a word were asked for.",
         'Write a list of three, such as [("a", "l"), ("al", "l"), "word"].',
     )
-    word = parts[2].strip().lower().removeprefix("▁")
+    word = parts[2].strip().removeprefix("▁")
     reject(
         not word.isalpha(),
         "The third part is not one word.",
         "Write the word that is to be added, in plain letters.",
+    )
+    reject(
+        word != word.lower(),
+        "The word has a capital letter.",
+        "N is another character than n, so ▁ + N is another pair. Write small letters.",
     )
     return _as_pair(parts[0]), _as_pair(parts[1]), word
 
@@ -210,14 +215,15 @@ def likeliest(answer: object) -> str:
     function = as_function(answer)
     vocabulary = ["up", "left", "down", "right", "here", "there"]
     rng = np.random.default_rng(3)
-    wide = np.array([[0, 1, 2400, -4000, 2401, -800]]).T  # logits for x = 1
+    wide = np.array([[0, 1.0, 2400, -4000, 2401, -800]]).T  # logits for x = 1
     cases = [(rng.normal(size=(6, 5)), rng.normal(size=5), k) for k in (3, 2)]
     cases += [(table.astype(np.float32), x.astype(np.float32), 1) for table, x, _ in cases[:1]]
-    for table, x, k in (*cases, (wide * 1.0, np.ones(1), 2), (-wide * 1.0, np.ones(1), 1)):
+    cases += [(sign * wide, np.ones(1), k) for sign, k in ((1, 2), (-1, 1), (1, 5), (-1, 5))]
+    for table, x, k in cases:
         logits = (table @ x).astype(float)
         p = np.exp(logits - logits.max())
         p /= p.sum()
-        order = np.argsort(-p)
+        order = np.argsort(-logits)  # not of p: many of these are 0
         with np.errstate(all="ignore"):
             got = function(x.copy(), table.copy(), list(vocabulary), k)
         words, shares = as_words_and_probabilities(got, vocabulary, k)
@@ -234,9 +240,14 @@ def likeliest(answer: object) -> str:
             "In which direction does argsort sort?",
         )
         reject(
-            k > 1 and words == best[::-1],
+            k > 1 and words == best[::-1] and table.shape[1] > 1,
             "These are the right words, the most likely last.",
             "Turn the list around.",
+        )
+        reject(
+            words != best and table.shape[1] == 1,
+            f"The order is wrong, with logits from {logits.min():.0f} to {logits.max():.0f}.",
+            "Several probabilities are 0 or equal for the computer. What still tells them apart?",
         )
         reject(
             words != best,
@@ -287,20 +298,23 @@ def evidence(answer: object) -> str:
 def table_gradient(answer: object) -> str:
     """`f(ids, dout, V)` adds the gradient of each position to the row that was looked up."""
     function = as_function(answer)
-    ids = np.array([[3, 0, 5], [3, 3, 6]])  # (B, T): no two axes have one length
-    flat = ids.ravel()
-    for dtype in (np.float64, np.float32):
-        rows = (2.0 ** np.arange(24).reshape(6, 4) / 16 + 0.25).astype(dtype)  # exact in float32
-        expected, last, first = np.zeros((3, 7, 4))
+    # (B, T), then V and d_model: in each case no two axes have one length.
+    cases = (([[3, 0, 5], [3, 3, 6]], 9, 4), ([[1], [4], [1], [1]], 6, 5))
+    for (sentences, V, d_model), dtype in product(cases, (np.float64, np.float32)):
+        ids = np.array(sentences)
+        flat = ids.ravel()
+        rows = 2.0 ** np.arange(ids.size * d_model).reshape(-1, d_model) / 16 + 0.25
+        rows = rows.astype(dtype)  # exact in float32
+        expected, last, first = np.zeros((3, V, d_model))
         np.add.at(expected, flat, rows)
         last[flat], first[flat[::-1]] = rows, rows[::-1]
-        got = np.asarray(function(ids.copy(), rows.reshape(2, 3, 4).copy(), 7))
+        got = np.asarray(function(ids.copy(), rows.reshape(*ids.shape, d_model).copy(), V))
         reject(
-            got.shape != (7, 4),
-            f"For 7 tokens and d_model = 4 the shape is {got.shape}.",
+            got.shape != (V, d_model),
+            f"For {V} tokens and d_model = {d_model} the shape is {got.shape}.",
             "A gradient has the shape of what it is the gradient of.",
         )
-        mean = expected / np.array([1, 1, 1, 3, 1, 1, 1])[:, None]
+        mean = expected / np.maximum(np.bincount(flat, minlength=V), 1)[:, None]
         reject_each(
             got,
             (last, "Only the last of the three equal ids counts.", "What does += do with a list?"),
@@ -310,7 +324,7 @@ def table_gradient(answer: object) -> str:
                 "The gradients of equal ids are averaged.",
                 "One row moves; three outputs move.",
             ),
-            (np.zeros((7, 4)), "No gradient arrives.", "Does the loop change the result?"),
+            (np.zeros((V, d_model)), "No gradient arrives.", "Does the loop change the result?"),
         )
         reject(
             is_close(got, np.trunc(got)),
@@ -320,20 +334,99 @@ def table_gradient(answer: object) -> str:
         reject(
             not is_close(got, expected),
             "Some rows are wrong.",
-            "Write down which positions row 3 went to, and what each of them brings back.",
+            "Write down to which positions each row went, and what each of them brings back.",
         )
     return "right: a row collects from every position at which it was used."
 
 
 @exercise("embedding-7")
+def product_by_hand(answer: object) -> str:
+    """U with the rows "tower" and "half the, half Eiffel"."""
+    reject(
+        is_close(as_array(answer), [[2, 0], [0.5, 2]]),
+        "These are the two vectors.",
+        "By what is the table multiplied to give them? That matrix is asked for.",
+    )
+    got = as_array(
+        answer, shape=(2, 5), hint="One row for each vector, one column for each word of the table."
+    ).astype(float)
+    table = np.array([[0, 1], [0, -1], [1, 3], [-3, -1], [2, 0]])
+    right = np.array([[0, 0, 0, 0, 1], [0.5, 0, 0.5, 0, 0]])
+    reject_each(
+        got,
+        (right[::-1], "The two rows are exchanged.", "First *tower*, then the point between."),
+        (
+            [[0, 0, 0, 0, 1], [1, 0, 1, 0, 0]],
+            "The second row adds the two vectors.",
+            "Where does a point lie that is the sum, and where the point halfway?",
+        ),
+        (
+            [[0, 0, 0, 0, 4], [0.5, 0, 0.5, 0, 0]],
+            "The id stands where a 1 belongs.",
+            "By what is the row of *tower* multiplied?",
+        ),
+    )
+    reject(
+        not is_close(got, right) and is_close(got @ table, right @ table),
+        "The product is right, but other words are in it.",
+        "Use *tower* alone, then *the* and *Eiffel* alone.",
+    )
+    reject(
+        not is_close(got[0], right[0]),
+        "The first row does not give the vector of *tower* alone.",
+        "Which id has *tower*? Count the columns from 0.",
+    )
+    reject(
+        not is_close(got[1], right[1]),
+        "The second row does not give the point halfway.",
+        "Two words have a share in it. Which columns are theirs, and what do the shares sum to?",
+    )
+    return "right: with a single 1 a product is a lookup, with shares it is a mix."
+
+
+@exercise("embedding-8")
+def fault(answer: object) -> str:
+    """The line that numbers the words anew, and whose rows it gives: 6, Eiffel a miniature."""
+    parts = list(answer) if isinstance(answer, list | tuple) else []
+    names = {word.lower(): word for word in WORDS}
+    said = " ".join(map(str, np.ravel(np.array(parts[1:], object))))
+    chosen = [names.get(word.lower(), "") for word in said.replace(",", " ").split()]
+    reject(
+        len(chosen) != 3,
+        "A line and three words were asked for.",
+        'Write the number of the line, then the words: (1, "a the a").',
+    )
+    reject(
+        "" in chosen,
+        "These are not words of the training text.",
+        "Whose rows of the table come back? Write the words themselves, not their ids.",
+    )
+    line = as_number(parts[0])
+    reject(
+        chosen == ["a", "miniature", "tower"],
+        "These rows would be right, and then there were no fault.",
+        "Follow *tower*: which id does it get in this sentence, and which had it in training?",
+    )
+    reject_choice(
+        (line, chosen),
+        (6, ["Eiffel", "a", "miniature"]),
+        "Write both vocabularies with their numbers: that of the table, and that of the sentence.",
+    )
+    return (
+        "right: ids mean something only together with the vocabulary that the table was made for."
+    )
+
+
+@exercise("embedding-9")
 def text_to_vectors(answer: object) -> str:
     """`f(sentences, vocabulary, table)` gives the vectors of a batch, padded: (B, T, d_model)."""
     function = as_function(answer)
     rng = np.random.default_rng(7)
     known = ["the", "<unk>", "cat", "sat", "<pad>", "mat", "on"]
+    capital = ["Eiffel", "cat", "sat", "<pad>", "the", "<unk>"]
     batches = (
         (["the cat sat on the mat", "cat", "the old cat sat"], known),
-        (["cat sat", "the dog ran home"], ["<pad>", "<unk>", *known[2:4], "the"]),
+        (["cat sat the dog", "Eiffel incomprehensibilities"], capital),
     )
     for dtype, (sentences, vocabulary) in zip((np.float64, np.float32), batches, strict=True):
         table: Array = rng.normal(size=(len(vocabulary), 5)).astype(dtype)
@@ -403,81 +496,3 @@ def _padded(sentences: Sequence[str], vocabulary: Sequence[str], at_end: bool = 
     return np.array(
         [[vocabulary.index(w if w in vocabulary else "<unk>") for w in row] for row in full]
     )
-
-
-@exercise("embedding-8")
-def fault(answer: object) -> str:
-    """The line that numbers the words anew, and whose rows it gives: 6, Eiffel a miniature."""
-    parts = list(answer) if isinstance(answer, list | tuple) else []
-    names = {word.lower(): word for word in WORDS}
-    said = " ".join(map(str, np.ravel(np.array(parts[1:], object))))
-    chosen = [names.get(word.lower(), "") for word in said.replace(",", " ").split()]
-    reject(
-        len(chosen) != 3,
-        "A line and three words were asked for.",
-        'Write the number of the line, then the words: (1, "a the a").',
-    )
-    reject(
-        "" in chosen,
-        "These are not words of the training text.",
-        "Whose rows of the table come back? Write the words themselves, not their ids.",
-    )
-    line = as_number(parts[0])
-    reject(
-        chosen == ["a", "miniature", "tower"],
-        "These rows would be right, and then there were no fault.",
-        "Follow *tower*: which id does it get in this sentence, and which had it in training?",
-    )
-    reject_choice(
-        (line, chosen),
-        (6, ["Eiffel", "a", "miniature"]),
-        "Write both vocabularies with their numbers: that of the table, and that of the sentence.",
-    )
-    return (
-        "right: ids mean something only together with the vocabulary that the table was made for."
-    )
-
-
-@exercise("embedding-9")
-def product_by_hand(answer: object) -> str:
-    """U with the rows "tower" and "half the, half Eiffel"."""
-    reject(
-        is_close(as_array(answer), [[2, 0], [0.5, 2]]),
-        "These are the two vectors.",
-        "By what is the table multiplied to give them? That matrix is asked for.",
-    )
-    got = as_array(
-        answer, shape=(2, 5), hint="One row for each vector, one column for each word of the table."
-    ).astype(float)
-    table = np.array([[0, 1], [0, -1], [1, 3], [-3, -1], [2, 0]])
-    right = np.array([[0, 0, 0, 0, 1], [0.5, 0, 0.5, 0, 0]])
-    reject_each(
-        got,
-        (right[::-1], "The two rows are exchanged.", "First *tower*, then the point between."),
-        (
-            [[0, 0, 0, 0, 1], [1, 0, 1, 0, 0]],
-            "The second row adds the two vectors.",
-            "Where does a point lie that is the sum, and where the point halfway?",
-        ),
-        (
-            [[0, 0, 0, 0, 4], [0.5, 0, 0.5, 0, 0]],
-            "The id stands where a 1 belongs.",
-            "By what is the row of *tower* multiplied?",
-        ),
-    )
-    reject(
-        not is_close(got, right) and is_close(got @ table, right @ table),
-        "The product is right, but other words are in it.",
-        "Use *tower* alone, then *the* and *Eiffel* alone.",
-    )
-    reject(
-        not is_close(got[0], right[0]),
-        "The first row does not give the vector of *tower* alone.",
-        "Which id has *tower*? Count the columns from 0.",
-    )
-    reject(
-        not is_close(got[1], right[1]),
-        "The second row does not give the point halfway.",
-        "Two words have a share in it. Which columns are theirs, and what do the shares sum to?",
-    )
-    return "right: with a single 1 a product is a lookup, with shares it is a mix."
