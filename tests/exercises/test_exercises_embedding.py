@@ -20,6 +20,25 @@ def with_share(share):
     return lambda *given: likeliest(*given, share=share)
 
 
+def shifted_by(value):
+    """A softmax that subtracts another number than the largest."""
+
+    def share(z):
+        e = np.exp(z - value(z))
+        return e / e.sum()
+
+    return with_share(share)
+
+
+def ordered_by_p(x, table, vocabulary, k):
+    p = softmax(table @ x)
+    return [(vocabulary[i], p[i]) for i in np.argsort(-p)[:k]]
+
+
+def clipped(x, table, vocabulary, k):
+    return ordered_by_p(np.ones(1), np.clip(table @ x, -500, 500)[:, None], vocabulary, k)
+
+
 def overflows(z):
     return np.exp(z) / np.exp(z).sum()
 
@@ -48,14 +67,106 @@ def first_only(ids, dout, vocab_size):
     return dtable
 
 
+def of_two_by_two(ids, dout, vocab_size):
+    dtable = np.zeros((vocab_size, dout.shape[-1]))
+    for b in range(2):
+        for t in range(2):
+            dtable[ids[b, t]] += dout[b, t]
+    return dtable
+
+
+def up_to_the_largest_id(ids, dout, vocab_size):
+    return gradient(ids, dout, ids.max() + 1)
+
+
+def of_two_by_three(ids, dout, vocab_size):
+    dtable = np.zeros((vocab_size, dout.shape[-1]))
+    for b in range(2):
+        for t in range(3):
+            dtable[ids[b, t]] += dout[b, t]
+    return dtable
+
+
+def of_width_four(ids, dout, vocab_size):
+    dtable = np.zeros((vocab_size, 4))
+    np.add.at(dtable, ids, dout)
+    return dtable
+
+
+def of_width_two(ids, dout, vocab_size):
+    dtable = np.zeros((vocab_size, 2))
+    np.add.at(dtable, ids, dout)
+    return dtable
+
+
+def text_to_vectors(sentences, vocabulary, table, fill=None, unknown="<unk>", at_end=True):
+    rows = [s.split() for s in sentences]
+    longest = max(map(len, rows))
+    pad = vocabulary.index("<pad>") if fill is None else fill
+    ids = np.full((len(rows), longest), pad)
+    for row, words in zip(ids, rows, strict=True):
+        known = [vocabulary.index(w if w in vocabulary else unknown) for w in words]
+        row[slice(len(known)) if at_end else slice(longest - len(known), None)] = known
+    return table[ids]
+
+
+def variant(**options):
+    return lambda *given: text_to_vectors(*given, **options)
+
+
+def in_small_letters(sentences, vocabulary, table):
+    return text_to_vectors([s.lower() for s in sentences], vocabulary, table)
+
+
+def as_long_as_the_longest_text(sentences, vocabulary, table):
+    T = len(max(sentences, key=len).split())
+    return text_to_vectors(sentences, vocabulary, table)[:, :T]
+
+
+def unknown_is_1(sentences, vocabulary, table):
+    return text_to_vectors(sentences, vocabulary, table, unknown=vocabulary[1])
+
+
+def in_lists(sentences, vocabulary, table):
+    number = {token: i for i, token in enumerate(vocabulary)}
+    longest = max(len(s.split()) for s in sentences)
+    out = []
+    for s in sentences:
+        words = s.split() + ["<pad>"] * (longest - len(s.split()))
+        out.append([table[number.get(w, number["<unk>"])].tolist() for w in words])
+    return out
+
+
+def by_one_hot(sentences, vocabulary, table):
+    ids = text_to_vectors(sentences, vocabulary, np.arange(len(vocabulary)))
+    return np.eye(len(vocabulary))[ids] @ table
+
+
+def zeros_for_padding(sentences, vocabulary, table):
+    table[vocabulary.index("<pad>")] = 0
+    return text_to_vectors(sentences, vocabulary, table)
+
+
+def unknown_left_out(sentences, vocabulary, table):
+    kept = [" ".join(w for w in s.split() if w in vocabulary) for s in sentences]
+    return text_to_vectors(kept, vocabulary, table)
+
+
+def vocabulary_anew(sentences, vocabulary, table):
+    return text_to_vectors(sentences, sorted(vocabulary), table)
+
+
 LOGITS = np.array([1, -1, 1, 5, -4])
 RIGHT = {
     "embedding-1": LOGITS,
-    "embedding-2": [("e", "w"), ("n", "ew")],
+    "embedding-2": [("e", "w"), ("n", "ew"), "no"],
     "embedding-3": "CE",
     "embedding-4": likeliest,
     "embedding-5": "BD",
     "embedding-6": gradient,
+    "embedding-7": [[0, 0, 0, 0, 1], [0.5, 0, 0.5, 0, 0]],
+    "embedding-8": (6, "Eiffel a miniature"),
+    "embedding-9": text_to_vectors,
 }
 WRONG = {
     "embedding-1": {
@@ -72,15 +183,19 @@ WRONG = {
         "the id": 3,
     },
     "embedding-2": {
-        "tie in reading order": [("n", "e"), ("ne", "w")],
-        "tie with the mark of a word": [("▁", "n"), ("▁n", "e")],
-        "not the most frequent": [("l", "o"), ("lo", "w")],
-        "no count after the merge": [("e", "w"), ("n", "e")],
-        "second tie": [("e", "w"), ("▁", "n")],
-        "another second": [("e", "w"), ("ew", "er")],
-        "another first": [("x", "y"), ("e", "w")],
-        "one merge": [("e", "w")],
-        "three pieces": [("n", "e", "w"), ("e", "w")],
+        "tie in reading order": [("n", "e"), ("ne", "w"), "no"],
+        "tie with the mark of a word": [("▁", "n"), ("▁n", "e"), "no"],
+        "not the most frequent": [("l", "o"), ("lo", "w"), "no"],
+        "no count after the merge": [("e", "w"), ("n", "e"), "no"],
+        "second tie": [("e", "w"), ("▁", "n"), "no"],
+        "another second": [("e", "w"), ("ew", "er"), "no"],
+        "another first": [("x", "y"), ("e", "w"), "no"],
+        "no word": [("e", "w"), ("n", "ew")],
+        "three pieces": [("n", "e", "w"), ("e", "w"), "no"],
+        "two words": [("e", "w"), ("n", "ew"), "no one"],
+        "a word that does not begin so": [("e", "w"), ("n", "ew"), "only"],
+        "a word that raises another pair too": [("e", "w"), ("n", "ew"), "next"],
+        "a word that raises another pair more": [("e", "w"), ("n", "ew"), "newnew"],
     },
     "embedding-3": {
         "more training": "ACE",
@@ -124,12 +239,40 @@ WRONG = {
         "the positions": lambda i, d, V: d,
         "other": lambda i, d, V: gradient(i, d, V) + 1,
     },
+    "embedding-7": {
+        "exchanged": [[0.5, 0, 0.5, 0, 0], [0, 0, 0, 0, 1]],
+        "sum": [[0, 0, 0, 0, 1], [1, 0, 1, 0, 0]],
+        "id": [[0, 0, 0, 0, 4], [0.5, 0, 0.5, 0, 0]],
+        "counted from 1": [[0, 0, 0, 1, 0], [0.5, 0, 0.5, 0, 0]],
+        "another word": [[0, 0, 0, 0, 1], [0.5, 0.5, 0, 0, 0]],
+        "other words, same product": [[0, 0, 0, 0, 1], [1, 0.5, 0.5, 0, 0]],
+        "columns": np.array([[0, 0, 0, 0, 1], [0.5, 0, 0.5, 0, 0]]).T,
+        "the vectors": [[2, 0], [0.5, 2]],
+    },
+    "embedding-8": {
+        "the line that makes the vocabulary of the table": (2, "Eiffel a miniature"),
+        "what it should return": (6, "a miniature tower"),
+        "ids": (6, [0, 1, 2]),
+        "the line alone": 6,
+    },
+    "embedding-9": {
+        "padding in front": variant(at_end=False),
+        "padding is 0": zeros_for_padding,
+        "ids": lambda s, v, t: text_to_vectors(s, v, np.arange(len(v))),
+        "unknown left out": unknown_left_out,
+        "unknown is padding": variant(unknown="<pad>"),
+        "another numbering": vocabulary_anew,
+        "ragged": lambda s, v, t: [text_to_vectors([one], v, t)[0] for one in s],
+        "raises": lambda s, v, t: table,  # noqa: F821
+    },
 }
 
 
 ALSO_RIGHT = {
-    "written with a plus": ("embedding-2", ["e + w", "n + ew"]),
-    "tuples": ("embedding-2", (("e", "w"), ("n", "ew"))),
+    "written with a plus": ("embedding-2", ["e + w", "n + ew", "not"]),
+    "tuples": ("embedding-2", (("e", "w"), ("n", "ew"), "nut")),
+    "merges, then a word": ("embedding-2", ([("e", "w"), ("n", "ew")], "night")),
+    "a word with its mark": ("embedding-2", ["e w", "n ew", "▁now"]),
     "words in a dictionary": ("embedding-4", lambda *given: dict(likeliest(*given))),
     "words in a zip": ("embedding-4", lambda *given: zip(*zip(*likeliest(*given)))),  # noqa: B905
     "words in lists": ("embedding-4", lambda *given: [[*pair] for pair in likeliest(*given)]),
@@ -137,8 +280,36 @@ ALSO_RIGHT = {
         "embedding-6",
         lambda i, d, V: np.eye(V)[i.ravel()].T @ d.reshape(-1, d.shape[-1]),
     ),
+    "float32 gradients": ("embedding-6", lambda i, d, V: gradient(i, d, V).astype("float32")),
+    "vectors in lists": ("embedding-9", in_lists),
+    "vectors by a product": ("embedding-9", by_one_hot),
+    "words in a list": ("embedding-8", [6, ["Eiffel", "a", "miniature"]]),
+    "words one by one, with commas": ("embedding-8", (6.0, "eiffel,", "a,", "miniature")),
+}
+
+ALSO_WRONG = {
+    "the first logit is subtracted": ("embedding-4", shifted_by(lambda z: z[0])),
+    "the last logit is subtracted": ("embedding-4", shifted_by(lambda z: z[-1])),
+    "the mean is subtracted": ("embedding-4", shifted_by(np.mean)),
+    "the median is subtracted": ("embedding-4", shifted_by(np.median)),
+    "the smallest is subtracted": ("embedding-4", shifted_by(np.min)),
+    "the largest size is subtracted": ("embedding-4", shifted_by(lambda z: np.abs(z).max())),
+    "in the order of p": ("embedding-4", ordered_by_p),
+    "clipped": ("embedding-4", clipped),
+    "two sentences of two": ("embedding-6", of_two_by_two),
+    "two sentences of three": ("embedding-6", of_two_by_three),
+    "no rows after the largest id": ("embedding-6", up_to_the_largest_id),
+    "four numbers a row": ("embedding-6", of_width_four),
+    "a capital": ("embedding-2", [("e", "w"), ("n", "ew"), "No"]),
+    "no capitals": ("embedding-9", in_small_letters),
+    "the sentence with the most characters": ("embedding-9", as_long_as_the_longest_text),
+    "unknown is token 1": ("embedding-9", unknown_is_1),
+    "two numbers a row": ("embedding-6", of_width_two),
+    "padding is token 0": ("embedding-9", variant(fill=0)),
+    "the line of the ids": ("embedding-8", (7, "Eiffel a miniature")),
+    "the right line, other rows": ("embedding-8", (6, "Eiffel the a")),
 }
 
 
 class TestAnswers(ExerciseAnswers):
-    right, also_right, wrong = RIGHT, ALSO_RIGHT, WRONG
+    right, also_right, wrong, also_wrong = RIGHT, ALSO_RIGHT, WRONG, ALSO_WRONG

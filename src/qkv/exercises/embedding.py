@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -24,15 +26,28 @@ Pair = tuple[str, str]
 Array = np.ndarray[Any, Any]
 
 
-def as_merges(answer: object) -> tuple[Pair, Pair]:
-    """Two pairs of pieces, such as [("a", "l"), ("al", "l")], or `WrongAnswer`."""
-    pairs = [_as_pair(part) for part in answer] if isinstance(answer, list | tuple) else []
+def as_merges_and_word(answer: object) -> tuple[Pair, Pair, str]:
+    """Two pairs of pieces and a word, in one list or the pairs in their own, or `WrongAnswer`."""
+    parts = list(answer) if isinstance(answer, list | tuple) else []
+    if len(parts) == 2 and isinstance(parts[0], list | tuple) and len(parts[0]) == 2:
+        parts = [*parts[0], parts[1]]
     reject(
-        len(pairs) != 2,
-        "Two merges were asked for.",
-        'Write a list of two pairs, such as [("a", "l"), ("al", "l")].',
+        len(parts) != 3 or not isinstance(parts[2], str),
+        "Two merges and a word were asked for.",
+        'Write a list of three, such as [("a", "l"), ("al", "l"), "word"].',
     )
-    return pairs[0], pairs[1]
+    word = parts[2].strip().removeprefix("▁")
+    reject(
+        not word.isalpha(),
+        "The third part is not one word.",
+        "Write the word that is to be added, in plain letters.",
+    )
+    reject(
+        word != word.lower(),
+        "The word has a capital letter.",
+        "N is another character than n, so ▁ + N is another pair. Write small letters.",
+    )
+    return _as_pair(parts[0]), _as_pair(parts[1]), word
 
 
 def _as_pair(part: object) -> Pair:
@@ -124,9 +139,8 @@ def logits_by_hand(answer: object) -> str:
 
 @exercise("embedding-2")
 def first_merges(answer: object) -> str:
-    """The first two merges of "new new newer lower low": e + w, n + ew."""
-    merges = as_merges(answer)
-    first, second = merges
+    """The first two merges of "new new newer lower low", and a word after which ▁ + n is first."""
+    first, second, word = as_merges_and_word(answer)
     reject(
         first == ("n", "e"),
         "n + e stands there as often as another pair that comes before it.",
@@ -158,7 +172,25 @@ def first_merges(answer: object) -> str:
         "The second merge is another.",
         "After the first merge, which token stands before the new one?",
     )
-    return "right: count again after every merge."
+    reject(
+        word[0] != "n",
+        f"{word!r} does not make ▁ + n more frequent.",
+        "The merges are right. Where does ▁ stand in a word?",
+    )
+    text = ["new", "new", "newer", "lower", "low", word]
+    counts = Counter(pair for each in text for pair in pairwise("▁" + each))
+    most = max(counts.values())
+    reject(
+        counts["▁", "n"] < most,
+        f"With {word!r}, another pair occurs {most} times and ▁ + n only {counts['▁', 'n']}.",
+        "The merges are right. How does a word raise the count of ▁ + n, and of nothing else?",
+    )
+    reject(
+        sum(count == most for count in counts.values()) > 1,
+        f"With {word!r}, ▁ + n is still as frequent as another pair, and loses the tie.",
+        "The merges are right. Which other pairs does your word hold?",
+    )
+    return "right: count again after every merge; a tie is decided by the rule, not by the text."
 
 
 @exercise("embedding-3")
@@ -183,21 +215,22 @@ def likeliest(answer: object) -> str:
     function = as_function(answer)
     vocabulary = ["up", "left", "down", "right", "here", "there"]
     rng = np.random.default_rng(3)
-    for dtype, k, shift in ((float, 3, 0), (np.float32, 1, 0), (float, 2, 40), (float, 3, -40)):
-        table: Array = rng.normal(size=(6, 5)).astype(dtype)
-        x: Array = rng.normal(size=5).astype(dtype)
-        if shift:  # every logit moves by 1600 or −1600
-            table[:, -1], x[-1] = 40, shift
+    wide = np.array([[0, 1.0, 2400, -4000, 2401, -800]]).T  # logits for x = 1
+    cases = [(rng.normal(size=(6, 5)), rng.normal(size=5), k) for k in (3, 2)]
+    cases += [(table.astype(np.float32), x.astype(np.float32), 1) for table, x, _ in cases[:1]]
+    cases += [(sign * wide, np.ones(1), k) for sign, k in ((1, 2), (-1, 1), (1, 5), (-1, 5))]
+    for table, x, k in cases:
         logits = (table @ x).astype(float)
         p = np.exp(logits - logits.max())
         p /= p.sum()
-        order = np.argsort(-p)
+        order = np.argsort(-logits)  # not of p: many of these are 0
         with np.errstate(all="ignore"):
             got = function(x.copy(), table.copy(), list(vocabulary), k)
         words, shares = as_words_and_probabilities(got, vocabulary, k)
         reject(
             not np.isfinite(shares).all(),
-            f"With logits near {1600 if shift > 0 else -1600}, your probabilities are no numbers.",
+            f"With logits from {logits.min():.0f} to {logits.max():.0f}, your probabilities are no "
+            "numbers.",
             "What may be subtracted from all logits, so that p does not change?",
         )
         best = [vocabulary[i] for i in order[:k]]
@@ -207,9 +240,14 @@ def likeliest(answer: object) -> str:
             "In which direction does argsort sort?",
         )
         reject(
-            k > 1 and words == best[::-1],
+            k > 1 and words == best[::-1] and table.shape[1] > 1,
             "These are the right words, the most likely last.",
             "Turn the list around.",
+        )
+        reject(
+            words != best and table.shape[1] == 1,
+            f"The order is wrong, with logits from {logits.min():.0f} to {logits.max():.0f}.",
+            "Several probabilities are 0 or equal for the computer. What still tells them apart?",
         )
         reject(
             words != best,
@@ -217,17 +255,18 @@ def likeliest(answer: object) -> str:
             "Take the dot product of x with each row; the largest ones decide.",
         )
         top = logits[order[:k]]
-        if not shift:
-            reject_each(
-                shares,
-                (top, "These are the logits, not probabilities.", "Where is the softmax?"),
-                (np.exp(top), "This is not divided by the sum.", "What do all six sum to?"),
-                (top / logits.sum(), "No exponential.", "Logits can be below 0; e^logit not."),
-                tolerance=1e-4,
-            )
+        with np.errstate(over="ignore"):
+            powers = np.exp(top)
+        reject_each(
+            shares,
+            (top, "These are the logits, not probabilities.", "Where is the softmax?"),
+            (powers, "This is not divided by the sum.", "What do all six sum to?"),
+            (top / logits.sum(), "No exponential.", "Logits can be below 0; e^logit not."),
+            tolerance=1e-4,
+        )
         among = p[order[:k]] / p[order[:k]].sum()
         reject(
-            is_close(shares, among, 1e-4),
+            is_close(shares, among, 1e-4) and not is_close(among, p[order[:k]], 1e-4),
             f"Your {k} probabilities sum to 1.",
             "The other words have a share too: softmax first, then choose.",
         )
@@ -259,21 +298,23 @@ def evidence(answer: object) -> str:
 def table_gradient(answer: object) -> str:
     """`f(ids, dout, V)` adds the gradient of each position to the row that was looked up."""
     function = as_function(answer)
-    ids = np.array([[3, 0], [3, 3]])  # (B, T)
-    flat = ids.ravel()
-    for dtype in (np.float64, np.float32):
-        rows = np.array([[1.5, 2.25], [4.5, 8.75], [16.5, 32.75], [64.25, 128.75]], dtype)
-        expected = np.zeros((5, 2))
+    # (B, T), then V and d_model: in each case no two axes have one length.
+    cases = (([[3, 0, 5], [3, 3, 6]], 9, 4), ([[1], [4], [1], [1]], 6, 5))
+    for (sentences, V, d_model), dtype in product(cases, (np.float64, np.float32)):
+        ids = np.array(sentences)
+        flat = ids.ravel()
+        rows = 2.0 ** np.arange(ids.size * d_model).reshape(-1, d_model) / 16 + 0.25
+        rows = rows.astype(dtype)  # exact in float32
+        expected, last, first = np.zeros((3, V, d_model))
         np.add.at(expected, flat, rows)
-        last, first = np.zeros((5, 2)), np.zeros((5, 2))
-        last[[3, 0]], first[[3, 0]] = rows[[3, 1]], rows[[0, 1]]
-        got = np.asarray(function(ids.copy(), rows.reshape(2, 2, 2).copy(), 5))
+        last[flat], first[flat[::-1]] = rows, rows[::-1]
+        got = np.asarray(function(ids.copy(), rows.reshape(*ids.shape, d_model).copy(), V))
         reject(
-            got.shape != (5, 2),
-            f"For 5 tokens and d_model = 2 the shape is {got.shape}.",
+            got.shape != (V, d_model),
+            f"For {V} tokens and d_model = {d_model} the shape is {got.shape}.",
             "A gradient has the shape of what it is the gradient of.",
         )
-        mean = expected / np.array([1, 1, 1, 3, 1])[:, None]
+        mean = expected / np.maximum(np.bincount(flat, minlength=V), 1)[:, None]
         reject_each(
             got,
             (last, "Only the last of the three equal ids counts.", "What does += do with a list?"),
@@ -283,7 +324,7 @@ def table_gradient(answer: object) -> str:
                 "The gradients of equal ids are averaged.",
                 "One row moves; three outputs move.",
             ),
-            (np.zeros((5, 2)), "No gradient arrives.", "Does the loop change the result?"),
+            (np.zeros((V, d_model)), "No gradient arrives.", "Does the loop change the result?"),
         )
         reject(
             is_close(got, np.trunc(got)),
@@ -293,6 +334,165 @@ def table_gradient(answer: object) -> str:
         reject(
             not is_close(got, expected),
             "Some rows are wrong.",
-            "Write down which positions row 3 went to, and what each of them brings back.",
+            "Write down to which positions each row went, and what each of them brings back.",
         )
     return "right: a row collects from every position at which it was used."
+
+
+@exercise("embedding-7")
+def product_by_hand(answer: object) -> str:
+    """U with the rows "tower" and "half the, half Eiffel"."""
+    reject(
+        is_close(as_array(answer), [[2, 0], [0.5, 2]]),
+        "These are the two vectors.",
+        "By what is the table multiplied to give them? That matrix is asked for.",
+    )
+    got = as_array(
+        answer, shape=(2, 5), hint="One row for each vector, one column for each word of the table."
+    ).astype(float)
+    table = np.array([[0, 1], [0, -1], [1, 3], [-3, -1], [2, 0]])
+    right = np.array([[0, 0, 0, 0, 1], [0.5, 0, 0.5, 0, 0]])
+    reject_each(
+        got,
+        (right[::-1], "The two rows are exchanged.", "First *tower*, then the point between."),
+        (
+            [[0, 0, 0, 0, 1], [1, 0, 1, 0, 0]],
+            "The second row adds the two vectors.",
+            "Where does a point lie that is the sum, and where the point halfway?",
+        ),
+        (
+            [[0, 0, 0, 0, 4], [0.5, 0, 0.5, 0, 0]],
+            "The id stands where a 1 belongs.",
+            "By what is the row of *tower* multiplied?",
+        ),
+    )
+    reject(
+        not is_close(got, right) and is_close(got @ table, right @ table),
+        "The product is right, but other words are in it.",
+        "Use *tower* alone, then *the* and *Eiffel* alone.",
+    )
+    reject(
+        not is_close(got[0], right[0]),
+        "The first row does not give the vector of *tower* alone.",
+        "Which id has *tower*? Count the columns from 0.",
+    )
+    reject(
+        not is_close(got[1], right[1]),
+        "The second row does not give the point halfway.",
+        "Two words have a share in it. Which columns are theirs, and what do the shares sum to?",
+    )
+    return "right: with a single 1 a product is a lookup, with shares it is a mix."
+
+
+@exercise("embedding-8")
+def fault(answer: object) -> str:
+    """The line that numbers the words anew, and whose rows it gives: 6, Eiffel a miniature."""
+    parts = list(answer) if isinstance(answer, list | tuple) else []
+    names = {word.lower(): word for word in WORDS}
+    said = " ".join(map(str, np.ravel(np.array(parts[1:], object))))
+    chosen = [names.get(word.lower(), "") for word in said.replace(",", " ").split()]
+    reject(
+        len(chosen) != 3,
+        "A line and three words were asked for.",
+        'Write the number of the line, then the words: (1, "a the a").',
+    )
+    reject(
+        "" in chosen,
+        "These are not words of the training text.",
+        "Whose rows of the table come back? Write the words themselves, not their ids.",
+    )
+    line = as_number(parts[0])
+    reject(
+        chosen == ["a", "miniature", "tower"],
+        "These rows would be right, and then there were no fault.",
+        "Follow *tower*: which id does it get in this sentence, and which had it in training?",
+    )
+    reject_choice(
+        (line, chosen),
+        (6, ["Eiffel", "a", "miniature"]),
+        "Write both vocabularies with their numbers: that of the table, and that of the sentence.",
+    )
+    return (
+        "right: ids mean something only together with the vocabulary that the table was made for."
+    )
+
+
+@exercise("embedding-9")
+def text_to_vectors(answer: object) -> str:
+    """`f(sentences, vocabulary, table)` gives the vectors of a batch, padded: (B, T, d_model)."""
+    function = as_function(answer)
+    rng = np.random.default_rng(7)
+    known = ["the", "<unk>", "cat", "sat", "<pad>", "mat", "on"]
+    capital = ["Eiffel", "cat", "sat", "<pad>", "the", "<unk>"]
+    batches = (
+        (["the cat sat on the mat", "cat", "the old cat sat"], known),
+        (["cat sat the dog", "Eiffel incomprehensibilities"], capital),
+    )
+    for dtype, (sentences, vocabulary) in zip((np.float64, np.float32), batches, strict=True):
+        table: Array = rng.normal(size=(len(vocabulary), 5)).astype(dtype)
+        ids = _padded(sentences, vocabulary)
+        expected = table[ids]  # (B, T, d_model)
+        result = function(list(sentences), list(vocabulary), table.copy())
+        try:
+            got = np.asarray(result)
+        except ValueError:  # ragged
+            got = np.asarray(None)
+        reject(
+            got.dtype.kind not in "biuf",
+            "Your function returns no array of numbers.",
+            "Do all sentences have the same number of vectors?",
+        )
+        reject(
+            is_close(got, ids),
+            "These are the ids.",
+            "One step is missing: the rows of the table.",
+        )
+        reject(
+            got.shape != expected.shape,
+            f"The shape is {got.shape}; asked for is (B, T, d_model) = {expected.shape}.",
+            "T is the number of words of the longest sentence, known or not.",
+        )
+        filler = np.where((ids == vocabulary.index("<pad>"))[..., None], 0, expected)
+        reject_each(
+            got,
+            (
+                table[_padded(sentences, vocabulary, at_end=False)],
+                "The padding stands before the words.",
+                "On which side is a short sentence filled up?",
+            ),
+            (
+                filler,
+                "The padding has the vector 0.",
+                "`<pad>` has a row in the table, like every other token.",
+            ),
+        )
+        kept = [" ".join(w for w in one.split() if w in vocabulary) for one in sentences]
+        reject(
+            is_close(got, table[_padded(kept, vocabulary)]),
+            "Words that are unknown have disappeared.",
+            "They take a place in the sentence, and the row of a special token.",
+        )
+        unknown = ids == vocabulary.index("<unk>")
+        reject(
+            not is_close(got[unknown], expected[unknown])
+            and is_close(got[~unknown], expected[~unknown]),
+            "Everything is right but what is unknown.",
+            "A word that is not in the vocabulary takes the row of `<unk>`, wherever that stands.",
+        )
+        reject(
+            not is_close(got, expected),
+            "Some vectors are wrong.",
+            "Print the ids of one sentence, and compare them with the vocabulary by hand.",
+        )
+    return "right: split, ids, unknown words, padding, rows."
+
+
+def _padded(sentences: Sequence[str], vocabulary: Sequence[str], at_end: bool = True) -> Array:
+    """(B, T): the ids of the sentences, brought to one length with `<pad>`."""
+    rows = [sentence.split() for sentence in sentences]
+    longest = max(map(len, rows))
+    fill = [["<pad>"] * (longest - len(row)) for row in rows]
+    full = [row + more if at_end else more + row for row, more in zip(rows, fill, strict=True)]
+    return np.array(
+        [[vocabulary.index(w if w in vocabulary else "<unk>") for w in row] for row in full]
+    )
