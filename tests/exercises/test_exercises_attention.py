@@ -49,11 +49,14 @@ def follows_order(attention):
 
 
 def all_properties(attention):
-    return has_shares(attention) and is_blind_to_any(attention) and follows_order(attention)
+    return any_order(attention)
 
 
 def with_doubled_values(attention):
     return has_shares(attention) and is_blind(attention) and follows_order(attention)
+
+
+SQUARE = ([[1.0], [0.0]], [[2.0], [0.0]], [[1.0], [0.0]])
 
 
 def not_the_average(attention):
@@ -102,6 +105,64 @@ def no_softmax(q, k, v):
     return q @ k.T / math.sqrt(q.shape[-1]) @ v
 
 
+def reversed_order(attention):
+    return has_shares(attention) and is_blind_to_any(attention) and follows_order(attention)
+
+
+def last_two_exchanged(attention):
+    q, k, v = inputs()
+    order = [0, 1, 2, 3, 4, 6, 5]
+    same = np.allclose(attention(q, k[order], v[order]), attention(q, k, v), atol=1e-5)
+    return has_shares(attention) and is_blind_to_any(attention) and same
+
+
+def any_order(attention):
+    q, k, v = inputs()
+    order = np.random.default_rng(1).permutation(7)
+    same = np.allclose(attention(q, k[order], v[order]), attention(q, k, v), atol=1e-5)
+    return has_shares(attention) and is_blind_to_any(attention) and same
+
+
+def in_whole_numbers(attention):
+    q, k, _ = inputs()
+    v = np.arange(14).reshape(7, 2)
+    weights = attention(q, k, np.eye(7, dtype=int))
+    return any_order(attention) and np.allclose(attention(q, k, v), weights @ v, atol=1e-4)
+
+
+aliased = qn.scaled_dot_product_attention
+
+
+def by_alias(q, k, v):
+    return aliased(q, k, v)[0]
+
+
+def by_softmax_of_the_package(q, k, v):
+    return qn.softmax(q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])) @ v
+
+
+def by_own_helper(q, k, v):
+    return by_softmax_of_the_package(q, k, v)
+
+
+def by_import(q, k, v):
+    import qkv.numpy
+
+    return qkv.numpy.scaled_dot_product_attention(q, k, v)[0]
+
+
+def root_of_three(q, k, v):
+    return softmax_out(q * math.sqrt(q.shape[-1] / 3), k, v)
+
+
+def root_of_values(q, k, v):
+    return softmax_out(q * math.sqrt(q.shape[-1] / (v.shape[-1] + 1)), k, v)
+
+
+def by_numpys_root(q, k, v):
+    return softmax_out(q / np.sqrt(q.shape[-1]), k, v, scale=False)
+
+
 def only_in_float64(q, k, v):
     right = softmax_out(q, k, v)
     return right if right.dtype == np.float64 else right.astype(int)
@@ -128,13 +189,22 @@ class TestAnswers(ExerciseAnswers):
         "attention-3": (False, True, False),
         "attention-4": all_properties,
         "attention-5": softmax_out,
-        "attention-6": np.zeros((6, 2)),
+        "attention-6": np.outer([0, 1, 0, -1, -1, -1], [1, 2]),
         "attention-7": [5, 0, 10],
+        "attention-8": SQUARE,
     }
     also_right: ClassVar = {
         "two decimals": ("attention-2", 8.81),
         "tried in float32": ("attention-4", in_float32),
-        "not all zeros": ("attention-6", np.outer([0, 1, 0, -1, -1, -1], [1, 2])),
+        "tried with whole numbers": ("attention-4", in_whole_numbers),
+        "float64 for float32": ("attention-5", always_float64),
+        "the root by NumPy": ("attention-5", by_numpys_root),
+        "one column alone": ("attention-6", np.outer([0, 3, 0, -3, -3, -3], [1, 0])),
+        "three rows of other widths": (
+            "attention-8",
+            (np.eye(3), 2 * np.eye(3), np.arange(6).reshape(3, 2)),
+        ),
+        "arrays of whole numbers": ("attention-8", [np.array(x, dtype=int) for x in SQUARE]),
         "vectors": ("attention-7", np.array([[1.0, 1], [2, 0], [0, 2]])),
         "a negative value": ("attention-7", [0, 1, -1]),
         "thirds to three digits": ("attention-7", [0.333, 0, 0.667]),
@@ -173,6 +243,8 @@ class TestAnswers(ExerciseAnswers):
             "some are negative": same_value_returns,
             "Double all values": has_shares,
             "Shuffle the keys": lambda a: has_shares(a) and is_blind_to_any(a),
+            "where it stood": last_two_exchanged,
+            "without a pattern": reversed_order,
             "random other values": with_doubled_values,
             "counts as attention": not_the_average,
             "the output alone": lambda attention: attention(*np.ones((3, 2, 2)))[0, 0, 0],
@@ -193,11 +265,12 @@ class TestAnswers(ExerciseAnswers):
             "small example": lambda q, k: q,
             "half precision": only_in_float64,
             "makes a new array": in_place,
-            "widens float32": always_float64,
+            "which axis of which array": root_of_three,
         },
         "attention-6": {
             "all eight scores": np.eye(6)[:, :2],
             "not zero": np.ones((6, 2)),
+            "can cancel": np.zeros((6, 2)),
             "every pair": np.arange(12).reshape(6, 2),
             "Count the axes": np.zeros((2, 6)),
         },
@@ -208,10 +281,28 @@ class TestAnswers(ExerciseAnswers):
             "One number for each key": [1, 2],
             "Give a number": "none",
         },
+        "attention-8": {
+            "(q, k, v)": SQUARE[:2],
+            "has two rows": ([1, 0], [2, 0], [1, 0]),
+            "as wide as a key": (*SQUARE[:2], [[1.0], [0.0], [2.0]]),
+            "Small whole numbers": ([[math.inf], [0.0]], *SQUARE[1:]),
+            "Write down the shape": ([[1.0], [0.0], [0.0]], *SQUARE[1:]),
+            "several rows": ([[1.0]], [[2.0]], [[1.0]]),
+            "What if some are equal": ([[1.0], [1.0]], *SQUARE[1:]),
+            "Give a number": ("q", "k", "v"),
+        },
     }
     also_wrong: ClassVar = {
         "between the values": ("attention-4", between_the_values),
         "doubled values alone": ("attention-4", is_blind),
+        "the package under another name": ("attention-5", by_alias),
+        "the package itself": ("attention-5", qn.additive_attention),
+        "the package's softmax": ("attention-5", by_softmax_of_the_package),
+        "a helper that calls the package": ("attention-5", by_own_helper),
+        "the package, imported inside": ("attention-5", by_import),
+        "the root of the values' width and one": ("attention-5", root_of_values),
+        "equal values": ("attention-8", (*SQUARE[:2], [[1.0], [1.0]])),
+        "one query, two keys": ("attention-8", ([[1.0]], *SQUARE[1:])),
         "one maximum for all rows": ("attention-5", global_maximum),
         "in float16": (
             "attention-5",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -73,6 +74,16 @@ def in_float32(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
     return correct(*(np.asarray(x, dtype=np.float32) for x in (q, k, v)))
 
 
+def whole_numbers_too(attention: Callable[..., Any]) -> Callable[..., Any]:
+    """The function for values such as `np.eye(7, dtype=int)`, which the package refuses."""
+
+    def read(x: Any) -> np.ndarray:
+        array = np.asarray(x)
+        return array.astype(float) if array.dtype.kind in "biu" else array
+
+    return lambda q, k, v: attention(read(q), read(k), read(v))
+
+
 # Functions that are no attention, and would pass if only shapes or a few numbers were looked at.
 
 
@@ -103,6 +114,19 @@ def first_keys_preferred(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndar
     return weigh(scores - np.arange(k.shape[-2]), v)
 
 
+def first_key_preferred(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Two keys that change places behind the first leave these weights alone."""
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    return weigh(scores + 2 * (np.arange(k.shape[-2]) == 0), v)
+
+
+def middle_keys_preferred(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """All keys read backwards leave these weights alone."""
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    m = k.shape[-2]
+    return weigh(scores - np.abs(np.arange(m) - (m - 1) / 2), v)
+
+
 def weigh(scores: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.asarray(qn.softmax(scores) @ v)
 
@@ -128,6 +152,14 @@ NO_ATTENTION = {
     "weights that depend on where a key stands": (
         first_keys_preferred,
         "Shuffle the keys together with their values. What must not change?",
+    ),
+    "weights that are larger for the first key, whatever it is": (
+        first_key_preferred,
+        "Is there a key that stands where it stood in each order that you try?",
+    ),
+    "weights that are larger for the keys in the middle": (
+        middle_keys_preferred,
+        "Reading the keys backwards is one other order. Try one without a pattern.",
     ),
 }
 
@@ -228,7 +260,7 @@ def attention_detector(answer: object) -> str:
 
     def is_attention(attention: Callable[..., Any]) -> bool:
         try:
-            return bool(detector(attention))
+            return bool(detector(whole_numbers_too(attention)))
         except WrongAnswer as error:
             if "raised" not in error.mistake:
                 raise
@@ -257,7 +289,7 @@ def attention_detector(answer: object) -> str:
     )
     for slip, (attention, hint) in NO_ATTENTION.items():
         reject(is_attention(attention), f"One that is no attention got through: {slip}.", hint)
-    return "right: five attentions accepted, seven others refused, and no formula to compare with."
+    return "right: five attentions accepted, nine others refused, and no formula to compare with."
 
 
 @exercise("attention-5")
@@ -272,11 +304,10 @@ def attention_from_scratch(answer: object) -> str:
         "This returns a pair.",
         "The output alone was asked for, made in NumPy.",
     )
-    names = getattr(getattr(answer, "__code__", None), "co_names", ())
     reject(
-        "scaled_dot_product_attention" in names,
+        uses_package(answer),
         "Your function calls the package's.",
-        "Write its five lines yourself, with NumPy alone.",
+        "Write its lines yourself, with NumPy alone.",
     )
     got = np.asarray(result)
     reject(
@@ -321,6 +352,12 @@ def attention_from_scratch(answer: object) -> str:
         "The shape is right, the numbers are not.",
         "Compare step by step.",
     )
+    wider = [rng.normal(size=shape) for shape in ((5, 4), (7, 4), (7, 5))]
+    reject(
+        not is_close(attention(*wider), correct(*wider)),
+        "With d_k = 3 it is right, with d_k = 4 it is not.",
+        "The divisor depends on the width of a key: which axis of which array says it?",
+    )
     with np.errstate(all="ignore"):
         large = np.asarray(attention(1e4 * q, k, v))
     reject(
@@ -339,17 +376,35 @@ def attention_from_scratch(answer: object) -> str:
     )
     singles = [x.astype(np.float32) for x in (q, k, v)]
     reject(
-        not is_close(single := np.asarray(attention(*singles)), right, 1e-4),
+        not is_close(np.asarray(attention(*singles)), right, 1e-4),
         "In float32 it goes wrong.",
         "Does your function make integers or half precision on the way?",
     )
-    kinds = str(got.dtype), str(single.dtype)
+    half = {"float16", "int32", "int64"} & {str(got.dtype)}
     reject(
-        kinds != ("float64", "float32"),
-        f"float64 goes in and {kinds[0]} comes out; float32 goes in and {kinds[1]} comes out.",
-        "`np.sqrt(3)` is a float64 number and widens float32 arrays; `math.sqrt(3)` does not.",
+        half or not is_close(got, right, 1e-9),
+        "The numbers are right to three digits or so.",
+        "Does your function make integers or half precision on the way?",
     )
-    return "right, for one sentence and for two, in float64 and in float32."
+    return "right, for one sentence and for two, and for two widths."
+
+
+def uses_package(function: Any, seen: tuple[Any, ...] = ()) -> bool:
+    """Whether a function is of the package, or names one in its code or in what it calls."""
+    if any(function is other for other in seen):
+        return False
+    if str(getattr(function, "__module__", None)).startswith("qkv.numpy"):
+        return True
+    if inspect.ismodule(function):
+        return function.__name__.startswith("qkv")
+    if not inspect.isfunction(function):
+        return False
+    used = inspect.getclosurevars(function)
+    called = [*used.globals.values(), *used.nonlocals.values()]
+    names = function.__code__.co_names
+    return any(name.startswith("qkv") for name in names) or any(
+        uses_package(value, (*seen, function)) for value in called
+    )
 
 
 @exercise("attention-6")
@@ -360,6 +415,11 @@ def uniform_attention(answer: object) -> str:
         is_close(w_q, np.eye(6)[:, :2]),
         "The identity still asks for something.",
         "Which query makes all eight scores equal?",
+    )
+    reject(
+        not w_q.any(),
+        "All its entries are 0.",
+        "Each word has two ones or a single one in its embedding. Which rows can cancel?",
     )
     reject(
         w_q.size and np.ptp(w_q) == 0 and w_q.any(),
@@ -402,3 +462,60 @@ def large_weight_without_effect(answer: object) -> str:
         "Which mix do the other two make, with weights ½ and ½?",
     )
     return "right: a weight says how much a value counts, and not how much would change without it."
+
+
+def without_keepdims(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The chapter's `broken`: the sums of the rows lie along the keys."""
+    scores = q @ k.T / math.sqrt(q.shape[-1])
+    share = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(share / share.sum(axis=-1) @ v)
+
+
+@exercise("attention-8")
+def silent_mistake(answer: object) -> str:
+    """Queries, keys and values for which a faulty attention is wrong without an error."""
+    parts = list(answer) if hasattr(answer, "__iter__") and hasattr(answer, "__len__") else []
+    reject(
+        len(parts) != 3 or isinstance(answer, str | dict),
+        "Three arrays were asked for.",
+        "Give a queries' array, a keys' and a values': (q, k, v).",
+    )
+    q, k, v = (as_array(part).astype(float) for part in parts)
+    shapes = f"q has shape {q.shape}, k {k.shape} and v {v.shape}"
+    reject(
+        not q.ndim == k.ndim == v.ndim == 2,
+        f"Here {shapes}: each needs two axes.",
+        "One row a query, one row a key, one row a value: [[1.0], [0.0]] has two rows.",
+    )
+    reject(
+        q.shape[1] != k.shape[1] or len(k) != len(v) or not all(x.size for x in (q, k, v)),
+        f"No attention fits these: {shapes}.",
+        "A query is as wide as a key, and each key has one value.",
+    )
+    reject(
+        not all(np.isfinite(x).all() for x in (q, k, v)),
+        "Some entries are infinite, or no numbers.",
+        "Small whole numbers will do.",
+    )
+    try:
+        wrong = without_keepdims(q, k, v)
+    except ValueError as error:
+        raise WrongAnswer(
+            f"For these it raises an error: {error}.",
+            "Write down the shape of `share`, and that of its sum. When can one divide the other?",
+        ) from error
+    right = correct(q, k, v)
+    reject(
+        len(q) == 1,
+        "With a single query it is right.",
+        "There is one sum then. Which sum must each of several rows be divided by?",
+    )
+    reject(
+        is_near(wrong.T, right.T, v.T, 1e-3),
+        "It raises no error, and its numbers are right for these.",
+        "Compare the sums of the rows of `share`, and the values. What if some are equal?",
+    )
+    return (
+        "right: sums without keepdims lie along the keys, and divide the wrong weights. A test "
+        "whose n and m differ raises an error."
+    )
