@@ -202,8 +202,9 @@ class TestAnswers(ExerciseAnswers):
         "one column alone": ("attention-6", np.outer([0, 3, 0, -3, -3, -3], [1, 0])),
         "three rows of other widths": (
             "attention-8",
-            (np.eye(3), 2 * np.eye(3), np.arange(6).reshape(3, 2)),
+            (np.eye(3, 4) * [[1], [2], [3]], np.eye(3, 4), np.arange(6).reshape(3, 2)),
         ),
+        "equal values": ("attention-8", (*SQUARE[:2], [[1.0], [1.0]])),
         "arrays of whole numbers": ("attention-8", [np.array(x, dtype=int) for x in SQUARE]),
         "vectors": ("attention-7", np.array([[1.0, 1], [2, 0], [0, 2]])),
         "a negative value": ("attention-7", [0, 1, -1]),
@@ -288,7 +289,7 @@ class TestAnswers(ExerciseAnswers):
             "Small whole numbers": ([[math.inf], [0.0]], *SQUARE[1:]),
             "Write down the shape": ([[1.0], [0.0], [0.0]], *SQUARE[1:]),
             "several rows": ([[1.0]], [[2.0]], [[1.0]]),
-            "What if some are equal": ([[1.0], [1.0]], *SQUARE[1:]),
+            "What if they are equal": ([[1.0], [1.0]], *SQUARE[1:]),
             "Give a number": ("q", "k", "v"),
         },
     }
@@ -301,7 +302,7 @@ class TestAnswers(ExerciseAnswers):
         "a helper that calls the package": ("attention-5", by_own_helper),
         "the package, imported inside": ("attention-5", by_import),
         "the root of the values' width and one": ("attention-5", root_of_values),
-        "equal values": ("attention-8", (*SQUARE[:2], [[1.0], [1.0]])),
+        "equal sums": ("attention-8", (np.eye(3), 2 * np.eye(3), np.arange(6).reshape(3, 2))),
         "one query, two keys": ("attention-8", ([[1.0]], *SQUARE[1:])),
         "one maximum for all rows": ("attention-5", global_maximum),
         "in float16": (

@@ -513,7 +513,7 @@ def silent_mistake(answer: object) -> str:
     reject(
         is_near(wrong.T, right.T, v.T, 1e-3),
         "It raises no error, and its numbers are right for these.",
-        "Compare the sums of the rows of `share`, and the values. What if some are equal?",
+        "Compare the sums of the rows of `share`. What if they are equal?",
     )
     return (
         "right: sums without keepdims lie along the keys, and divide the wrong weights. A test "
