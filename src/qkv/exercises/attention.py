@@ -380,31 +380,34 @@ def attention_from_scratch(answer: object) -> str:
         "In float32 it goes wrong.",
         "Does your function make integers or half precision on the way?",
     )
-    half = {"float16", "int32", "int64"} & {str(got.dtype)}
     reject(
-        half or not is_close(got, right, 1e-9),
-        "The numbers are right to three digits or so.",
+        not is_close(got, right, 1e-9),
+        "The numbers are right to a few digits only.",
         "Does your function make integers or half precision on the way?",
     )
     return "right, for one sentence and for two, and for two widths."
 
 
-def uses_package(function: Any, seen: tuple[Any, ...] = ()) -> bool:
-    """Whether a function is of the package, or names one in its code or in what it calls."""
-    if any(function is other for other in seen):
-        return False
-    if str(getattr(function, "__module__", None)).startswith("qkv.numpy"):
+def uses_package(thing: Any, seen: tuple[Any, ...] = ()) -> bool:
+    """Whether it is of the package, or a function that names the package or calls what does."""
+    module = thing.__name__ if inspect.ismodule(thing) else getattr(thing, "__module__", None)
+    if str(module).startswith("qkv."):
         return True
-    if inspect.ismodule(function):
-        return function.__name__.startswith("qkv")
-    if not inspect.isfunction(function):
+    if not inspect.isfunction(thing) or any(thing is other for other in seen):
         return False
-    used = inspect.getclosurevars(function)
-    called = [*used.globals.values(), *used.nonlocals.values()]
-    names = function.__code__.co_names
+    names = thing.__code__.co_names
+    used = [thing.__globals__.get(name) for name in names] + closure_of(thing)
     return any(name.startswith("qkv") for name in names) or any(
-        uses_package(value, (*seen, function)) for value in called
+        uses_package(value, (*seen, thing)) for value in used
     )
+
+
+def closure_of(function: Any) -> list[Any]:
+    """What an inner function uses of the function around it, as far as it is there yet."""
+    try:
+        return [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:
+        return []
 
 
 @exercise("attention-6")
