@@ -49,11 +49,17 @@ def follows_order(attention):
 
 
 def all_properties(attention):
-    return has_shares(attention) and is_blind_to_any(attention) and follows_order(attention)
+    q, k, v = inputs()
+    together = attention(q, k, v)
+    alone = [attention(row[None], k, v)[0] for row in q]
+    return any_order(attention) and np.allclose(alone, together, atol=1e-5)
 
 
 def with_doubled_values(attention):
     return has_shares(attention) and is_blind(attention) and follows_order(attention)
+
+
+SQUARE = ([[1.0], [0.0]], [[2.0], [0.0]], [[1.0], [0.0]])
 
 
 def not_the_average(attention):
@@ -102,6 +108,98 @@ def no_softmax(q, k, v):
     return q @ k.T / math.sqrt(q.shape[-1]) @ v
 
 
+def reversed_order(attention):
+    return has_shares(attention) and is_blind_to_any(attention) and follows_order(attention)
+
+
+def last_two_exchanged(attention):
+    q, k, v = inputs()
+    order = [0, 1, 2, 3, 4, 6, 5]
+    same = np.allclose(attention(q, k[order], v[order]), attention(q, k, v), atol=1e-5)
+    return has_shares(attention) and is_blind_to_any(attention) and same
+
+
+def any_order(attention):
+    q, k, v = inputs()
+    order = np.random.default_rng(1).permutation(7)
+    same = np.allclose(attention(q, k[order], v[order]), attention(q, k, v), atol=1e-5)
+    return has_shares(attention) and is_blind_to_any(attention) and same
+
+
+def in_whole_numbers(attention):
+    q, k, _ = inputs()
+    v = np.arange(14).reshape(7, 2)
+    weights = attention(q, k, np.eye(7, dtype=int))
+    return all_properties(attention) and np.allclose(attention(q, k, v), weights @ v, atol=1e-4)
+
+
+aliased = qn.scaled_dot_product_attention
+
+
+def by_alias(q, k, v):
+    return aliased(q, k, v)[0]
+
+
+def by_softmax_of_the_package(q, k, v):
+    return qn.softmax(q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])) @ v
+
+
+def by_own_helper(q, k, v):
+    return by_softmax_of_the_package(q, k, v)
+
+
+def by_import(q, k, v):
+    import qkv.numpy
+
+    return qkv.numpy.scaled_dot_product_attention(q, k, v)[0]
+
+
+def by_torch(q, k, v):
+    import torch
+
+    tensors = (torch.tensor(x) for x in (q, k, v))
+    return torch.nn.functional.scaled_dot_product_attention(*tensors).numpy()
+
+
+dot = qn.scaled_dot_product_attention  # the chapter has this name too
+
+
+def by_dot(q, k, v):
+    scores = np.matmul(q, np.swapaxes(k, -1, -2)) / math.sqrt(np.dot(q.shape[-1], 1))
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True) @ v
+
+
+def broken(q, k, v):
+    scores = q @ k.T / math.sqrt(q.shape[-1])
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1) @ v
+
+
+def repaired(q, k, v):
+    scores = q @ k.T / math.sqrt(q.shape[-1])
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1)[:, None] @ v
+
+
+def one_at(row, number):
+    w = np.zeros((6, 1))
+    w[row] = number
+    return w
+
+
+def root_of_three(q, k, v):
+    return softmax_out(q * math.sqrt(q.shape[-1] / 3), k, v)
+
+
+def root_of_values(q, k, v):
+    return softmax_out(q * math.sqrt(q.shape[-1] / (v.shape[-1] + 1)), k, v)
+
+
+def by_numpys_root(q, k, v):
+    return softmax_out(q / np.sqrt(q.shape[-1]), k, v, scale=False)
+
+
 def only_in_float64(q, k, v):
     right = softmax_out(q, k, v)
     return right if right.dtype == np.float64 else right.astype(int)
@@ -128,13 +226,35 @@ class TestAnswers(ExerciseAnswers):
         "attention-3": (False, True, False),
         "attention-4": all_properties,
         "attention-5": softmax_out,
-        "attention-6": np.zeros((6, 2)),
+        "attention-6": (one_at(0, 3), one_at(5, 3)),
         "attention-7": [5, 0, 10],
+        "attention-8": (repaired, *SQUARE),
     }
     also_right: ClassVar = {
         "two decimals": ("attention-2", 8.81),
         "tried in float32": ("attention-4", in_float32),
-        "not all zeros": ("attention-6", np.outer([0, 1, 0, -1, -1, -1], [1, 2])),
+        "tried with whole numbers": ("attention-4", in_whole_numbers),
+        "float64 for float32": ("attention-5", always_float64),
+        "the root by NumPy": ("attention-5", by_numpys_root),
+        "three rows of other widths": (
+            "attention-8",
+            (
+                repaired,
+                np.eye(3, 4) * [[1], [2], [3]],
+                np.eye(3, 4),
+                np.arange(6).reshape(3, 2),
+            ),
+        ),
+        "repaired in another way": ("attention-8", [softmax_out, *SQUARE]),
+        "two columns, other zeros": (
+            "attention-6",
+            [[[4, 0], *[[0, 0]] * 5], np.array([[0, 5], *[[0, 0]] * 4, [4, 7]])],
+        ),
+        "a method called dot": ("attention-5", by_dot),
+        "float32 for float64": ("attention-5", always_float32),
+        "ones and zeros": ("attention-3", [0, 1, 0]),
+        "equal values": ("attention-8", (repaired, *SQUARE[:2], [[1.0], [1.0]])),
+        "arrays of whole numbers": ("attention-8", [repaired, *(np.array(x, int) for x in SQUARE)]),
         "vectors": ("attention-7", np.array([[1.0, 1], [2, 0], [0, 2]])),
         "a negative value": ("attention-7", [0, 1, -1]),
         "thirds to three digits": ("attention-7", [0.333, 0, 0.667]),
@@ -163,6 +283,7 @@ class TestAnswers(ExerciseAnswers):
             "stand inside the softmax": (False, False, False),
             "This choice": (False, True, True),
             "One for the keys": (False, True),
+            "whether they do": [0, 2, 0],
         },
         "attention-4": {
             "same value": lambda attention: True,
@@ -173,7 +294,10 @@ class TestAnswers(ExerciseAnswers):
             "some are negative": same_value_returns,
             "Double all values": has_shares,
             "Shuffle the keys": lambda a: has_shares(a) and is_blind_to_any(a),
+            "where it stood": last_two_exchanged,
+            "without a pattern": reversed_order,
             "random other values": with_doubled_values,
+            "ask alone": any_order,
             "counts as attention": not_the_average,
             "the output alone": lambda attention: attention(*np.ones((3, 2, 2)))[0, 0, 0],
             "without calling": True,
@@ -193,13 +317,17 @@ class TestAnswers(ExerciseAnswers):
             "small example": lambda q, k: q,
             "half precision": only_in_float64,
             "makes a new array": in_place,
-            "widens float32": always_float64,
+            "which axis of which array": root_of_three,
         },
         "attention-6": {
-            "all eight scores": np.eye(6)[:, :2],
-            "not zero": np.ones((6, 2)),
-            "every pair": np.arange(12).reshape(6, 2),
-            "Count the axes": np.zeros((2, 6)),
+            "(W_Q, W_K)": np.zeros((6, 1)),
+            "the same width": (np.zeros((6, 2)), np.zeros((6, 1))),
+            "Small whole numbers": (one_at(0, math.inf), one_at(5, 1)),
+            "looks for": (one_at(5, 3), one_at(0, 3)),
+            "score larger": (one_at(0, 1), one_at(5, 1)),
+            "in common": (one_at(0, 5), one_at(1, 5)),
+            "looks for nothing": (one_at(0, 3) + one_at(2, 3), one_at(5, 3)),
+            "Give a number": ("q", "k"),
         },
         "attention-7": {
             "values that differ": [1, 1, 1],
@@ -208,16 +336,41 @@ class TestAnswers(ExerciseAnswers):
             "One number for each key": [1, 2],
             "Give a number": "none",
         },
+        "attention-8": {
+            "(repaired, q, k, v)": SQUARE,
+            "has two rows": (repaired, [1, 0], [2, 0], [1, 0]),
+            "as wide as a key": (repaired, *SQUARE[:2], [[1.0], [0.0], [2.0]]),
+            "Small whole numbers": (repaired, [[math.inf], [0.0]], *SQUARE[1:]),
+            "that of its sum": (repaired, [[1.0], [0.0], [0.0]], *SQUARE[1:]),
+            "several rows": (repaired, [[1.0]], [[2.0]], [[1.0]]),
+            "What if they are equal": (repaired, [[1.0], [1.0]], *SQUARE[1:]),
+            "Give a number": (repaired, "q", "k", "v"),
+            "would fit": (broken, *SQUARE),
+            "its own sum": (root_of_values, *SQUARE),
+            "without calling": (None, *SQUARE),
+        },
     }
     also_wrong: ClassVar = {
         "between the values": ("attention-4", between_the_values),
         "doubled values alone": ("attention-4", is_blind),
+        "the package under another name": ("attention-5", by_alias),
+        "the package itself": ("attention-5", qn.additive_attention),
+        "the package's softmax": ("attention-5", by_softmax_of_the_package),
+        "a helper that calls the package": ("attention-5", by_own_helper),
+        "the package, imported inside": ("attention-5", by_import),
+        "the root of the values' width and one": ("attention-5", root_of_values),
+        "equal sums": (
+            "attention-8",
+            (repaired, np.eye(3), 2 * np.eye(3), np.arange(6).reshape(3, 2)),
+        ),
+        "one query, two keys": ("attention-8", (repaired, [[1.0]], *SQUARE[1:])),
+        "by PyTorch": ("attention-5", by_torch),
+        "an infinite value": ("attention-7", [math.inf, 0, 1]),
         "one maximum for all rows": ("attention-5", global_maximum),
         "in float16": (
             "attention-5",
             lambda q, k, v: softmax_out(*(x.astype(np.float16) for x in (q, k, v))),
         ),
-        "float32 for float64": ("attention-5", always_float32),
         "nearly equal": ("attention-7", [5, 5, 5.0001]),
         "a hundredth apart": ("attention-7", [5, 4.99, 5.01]),
         "a mean left out, far from 0": ("attention-7", [100, 100, 101]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dis
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -23,10 +25,10 @@ from qkv.exercises.checks import (
     reject_each,
 )
 
-# The chapter's embeddings, one of each kind: other, fluffy, blue, verdant, noun.
-EMBEDDINGS = np.array(
-    [[0, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 1, 0, 0, 0, 1], [1, *[0] * 5]]
-)
+# The chapter's embeddings: a fluffy blue creature roamed the verdant forest.
+NONE, NOUN, VERB = [0] * 6, [1, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0]
+FLUFFY, BLUE, VERDANT = [0, 1, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 1, 0, 0, 0, 1]
+EMBEDDINGS = np.array([NONE, FLUFFY, BLUE, NOUN, VERB, NONE, VERDANT, NOUN], float)
 
 
 def correct(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -73,6 +75,16 @@ def in_float32(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
     return correct(*(np.asarray(x, dtype=np.float32) for x in (q, k, v)))
 
 
+def whole_numbers_too(attention: Callable[..., Any]) -> Callable[..., Any]:
+    """The function for values such as `np.eye(7, dtype=int)`, which the package refuses."""
+
+    def read(x: Any) -> np.ndarray:
+        array = np.asarray(x)
+        return array.astype(float) if array.dtype.kind in "biu" else array
+
+    return lambda q, k, v: attention(read(q), read(k), read(v))
+
+
 # Functions that are no attention, and would pass if only shapes or a few numbers were looked at.
 
 
@@ -103,10 +115,35 @@ def first_keys_preferred(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndar
     return weigh(scores - np.arange(k.shape[-2]), v)
 
 
+def first_key_preferred(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Two keys that change places behind the first leave these weights alone."""
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    return weigh(scores + 2 * (np.arange(k.shape[-2]) == 0), v)
+
+
+def middle_keys_preferred(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """All keys read backwards leave these weights alone."""
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    m = k.shape[-2]
+    return weigh(scores - np.abs(np.arange(m) - (m - 1) / 2), v)
+
+
+def shared_among_queries(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """A softmax over the queries, then rows that sum to 1: a query's weights hang on others."""
+    share = qn.softmax(q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1]), axis=-2)
+    return np.asarray(share / share.sum(axis=-1, keepdims=True) @ v)
+
+
+def sharper_from_row_to_row(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    place = np.arange(q.shape[-2])[:, None]
+    return weigh((1 + place) * (q @ k.swapaxes(-1, -2)) / math.sqrt(q.shape[-1]), v)
+
+
 def weigh(scores: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.asarray(qn.softmax(scores) @ v)
 
 
+ALONE = "Let one query ask alone. Which of its weights may change?"
 SHARES = "Give every key the same value. What must each query receive?"
 # What attention-4 must refuse, and the hint for a detector that does not.
 NO_ATTENTION = {
@@ -129,6 +166,16 @@ NO_ATTENTION = {
         first_keys_preferred,
         "Shuffle the keys together with their values. What must not change?",
     ),
+    "weights that are larger for the first key, whatever it is": (
+        first_key_preferred,
+        "Is there a key that stands where it stood in each order that you try?",
+    ),
+    "weights that are larger for the keys in the middle": (
+        middle_keys_preferred,
+        "Reading the keys backwards is one other order. Try one without a pattern.",
+    ),
+    "weights that depend on the other queries": (shared_among_queries, ALONE),
+    "a score that depends on where a query stands": (sharper_from_row_to_row, ALONE),
 }
 
 
@@ -204,6 +251,11 @@ def same_vector_added(answer: object) -> str:
     """Which weights move when one vector is added to every key, query, value?"""
     each = "One for the keys, one for the queries, one for the values: (True, False, True), say."
     given = as_array(answer, (3,), each)
+    reject(
+        not np.isin(given, (0, 1)).all(),
+        "Each is either True or False.",
+        "Do not write how much the weights change, but whether they do.",
+    )
     reject_choice(
         tuple(bool(x) for x in given),
         (False, True, False),
@@ -216,8 +268,8 @@ def same_vector_added(answer: object) -> str:
         ),
     )
     return (
-        "right. A softmax sees differences only: what all the keys share is invisible "
-        "(so a constant vector added to all keys has nothing to learn)."
+        "right. A softmax sees differences only. A vector added to all keys adds the same number "
+        "to all scores of a row, and no weight changes."
     )
 
 
@@ -228,7 +280,7 @@ def attention_detector(answer: object) -> str:
 
     def is_attention(attention: Callable[..., Any]) -> bool:
         try:
-            return bool(detector(attention))
+            return bool(detector(whole_numbers_too(attention)))
         except WrongAnswer as error:
             if "raised" not in error.mistake:
                 raise
@@ -257,7 +309,7 @@ def attention_detector(answer: object) -> str:
     )
     for slip, (attention, hint) in NO_ATTENTION.items():
         reject(is_attention(attention), f"One that is no attention got through: {slip}.", hint)
-    return "right: five attentions accepted, seven others refused, and no formula to compare with."
+    return "right: five attentions accepted, eleven others refused, and no formula to compare with."
 
 
 @exercise("attention-5")
@@ -272,11 +324,10 @@ def attention_from_scratch(answer: object) -> str:
         "This returns a pair.",
         "The output alone was asked for, made in NumPy.",
     )
-    names = getattr(getattr(answer, "__code__", None), "co_names", ())
     reject(
-        "scaled_dot_product_attention" in names,
-        "Your function calls the package's.",
-        "Write its five lines yourself, with NumPy alone.",
+        uses_package(answer),
+        "Your function calls one that is ready-made.",
+        "Write its lines yourself, with NumPy alone.",
     )
     got = np.asarray(result)
     reject(
@@ -321,6 +372,12 @@ def attention_from_scratch(answer: object) -> str:
         "The shape is right, the numbers are not.",
         "Compare step by step.",
     )
+    wider = [rng.normal(size=shape) for shape in ((5, 4), (7, 4), (7, 5))]
+    reject(
+        not is_close(attention(*wider), correct(*wider)),
+        "With d_k = 3 it is right, with d_k = 4 it is not.",
+        "The divisor depends on the width of a key: which axis of which array says it?",
+    )
     with np.errstate(all="ignore"):
         large = np.asarray(attention(1e4 * q, k, v))
     reject(
@@ -339,39 +396,101 @@ def attention_from_scratch(answer: object) -> str:
     )
     singles = [x.astype(np.float32) for x in (q, k, v)]
     reject(
-        not is_close(single := np.asarray(attention(*singles)), right, 1e-4),
+        not is_close(np.asarray(attention(*singles)), right, 1e-4),
         "In float32 it goes wrong.",
         "Does your function make integers or half precision on the way?",
     )
-    kinds = str(got.dtype), str(single.dtype)
     reject(
-        kinds != ("float64", "float32"),
-        f"float64 goes in and {kinds[0]} comes out; float32 goes in and {kinds[1]} comes out.",
-        "`np.sqrt(3)` is a float64 number and widens float32 arrays; `math.sqrt(3)` does not.",
+        not is_close(got, right, 1e-5),
+        "The numbers are right to a few digits only.",
+        "Does your function make integers or half precision on the way?",
     )
-    return "right, for one sentence and for two, in float64 and in float32."
+    return "right, for one sentence and for two, and for two widths."
+
+
+READY_MADE = ("qkv", "torch")
+
+
+def uses_package(thing: Any, seen: tuple[Any, ...] = ()) -> bool:
+    """Whether it is of the package or PyTorch, or a function that names or calls what is."""
+    module = thing.__name__ if inspect.ismodule(thing) else getattr(thing, "__module__", None)
+    if str(module).split(".")[0] in READY_MADE:
+        return True
+    if not inspect.isfunction(thing) or any(thing is other for other in seen):
+        return False
+    steps = list(dis.get_instructions(thing))
+    imported = [str(step.argval) for step in steps if step.opname == "IMPORT_NAME"]
+    names = [step.argval for step in steps if step.opname == "LOAD_GLOBAL"]  # no attributes
+    used = [thing.__globals__.get(name) for name in names] + closure_of(thing)
+    return any(name.split(".")[0] in READY_MADE for name in imported) or any(
+        uses_package(value, (*seen, thing)) for value in used
+    )
+
+
+def closure_of(function: Any) -> list[Any]:
+    """What an inner function uses of the function around it, as far as it is there yet."""
+    try:
+        return [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:
+        return []
 
 
 @exercise("attention-6")
-def uniform_attention(answer: object) -> str:
-    """A query projection with which every word receives the mean of all values."""
-    w_q = as_array(answer, shape=(6, 2))
+def made_matrices(answer: object) -> str:
+    """W_Q and W_K with which both nouns look at *verdant*, and no other word looks at any."""
+    parts = list(answer) if hasattr(answer, "__iter__") and hasattr(answer, "__len__") else []
     reject(
-        is_close(w_q, np.eye(6)[:, :2]),
-        "The identity still asks for something.",
-        "Which query makes all eight scores equal?",
+        len(parts) != 2 or isinstance(answer, str | dict),
+        "Two matrices were asked for.",
+        "Give (W_Q, W_K), each with six rows.",
+    )
+    w_q, w_k = (as_array(part).astype(float) for part in parts)
+    reject(
+        not (w_q.ndim == w_k.ndim == 2 and len(w_q) == 6 and w_q.shape == w_k.shape)
+        or not w_q.size,
+        f"W_Q has shape {w_q.shape} and W_K {w_k.shape}.",
+        "Both have six rows, one for each column of an embedding, and the same width.",
     )
     reject(
-        w_q.size and np.ptp(w_q) == 0 and w_q.any(),
-        "Equal entries are not equal scores.",
-        "Keys differ, so a query that is not zero tells them apart.",
+        not (np.isfinite(w_q).all() and np.isfinite(w_k).all()),
+        "Some entries are infinite, or no numbers.",
+        "Small whole numbers will do.",
+    )
+    rows = map_of(w_q, w_k)
+    nouns, rest = rows[[3, 7]], rows[[0, 1, 2, 4, 5, 6]]
+    reject(
+        is_looked_up(map_of(w_k, w_q)),
+        "Queries and keys are exchanged: here *verdant* looks for nouns.",
+        "Which of the two says what a word looks for?",
     )
     reject(
-        not is_close(EMBEDDINGS @ w_q, np.zeros((5, 2))),
-        "With this projection some word still prefers some key.",
-        "Uniform weights need equal scores for every pair of words.",
+        bool(nouns[:, 6].min() <= 0.9 and nouns.argmax(axis=1).tolist() == [6, 6]),
+        f"The nouns look at *verdant* most, with the weight {nouns[:, 6].min():.2f} only.",
+        "What makes a score larger?",
     )
-    return "right: equal scores for all keys, so the output is the plain average of the values."
+    reject(
+        bool(nouns[:, 6].min() <= 0.9),
+        "The nouns do not look at *verdant*.",
+        "Which column do only the embedding of *verdant* and your key have in common?",
+    )
+    reject(
+        not np.allclose(rest, 1 / 8, atol=0.002),
+        "Some other word does not have eight equal weights.",
+        "What is the query of a word that looks for nothing? Print E @ W_Q.",
+    )
+    return "right. What a word looks for and what it is found by are two different rows."
+
+
+def map_of(w_q: np.ndarray, w_k: np.ndarray) -> np.ndarray:
+    """The weights of the chapter's eight words."""
+    scores = (EMBEDDINGS @ w_q) @ (EMBEDDINGS @ w_k).T / math.sqrt(w_q.shape[1])
+    return qn.softmax(scores)
+
+
+def is_looked_up(rows: np.ndarray) -> bool:
+    """Whether these rows are what attention-6 asks for."""
+    rest = rows[[0, 1, 2, 4, 5, 6]]
+    return bool(rows[[3, 7], 6].min() > 0.9 and np.allclose(rest, 1 / 8, atol=0.002))
 
 
 @exercise("attention-7")
@@ -383,6 +502,11 @@ def large_weight_without_effect(answer: object) -> str:
         values.ndim not in (1, 2) or len(values) != 3,
         f"Three values were asked for; this has shape {values.shape}.",
         "One number for each key, or one row of numbers.",
+    )
+    reject(
+        not np.isfinite(values).all(),
+        "Some entries are infinite, or no numbers.",
+        "Small whole numbers will do.",
     )
     rest = (values[1] + values[2]) / 2  # the weights without the first key: ½ and ½
     reject(
@@ -401,4 +525,76 @@ def large_weight_without_effect(answer: object) -> str:
         "Without the first key the output is another one.",
         "Which mix do the other two make, with weights ½ and ½?",
     )
-    return "right: a weight says how much a value counts, and not how much would change without it."
+    return "right: a weight says how much a value counts, and not what changes without it."
+
+
+def without_keepdims(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The chapter's `broken`: the sums of the rows lie along the keys."""
+    scores = q @ k.T / math.sqrt(q.shape[-1])
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=-1) @ v)
+
+
+@exercise("attention-8")
+def silent_mistake(answer: object) -> str:
+    """A repaired attention, and arrays for which the faulty one is wrong without an error."""
+    parts = list(answer) if hasattr(answer, "__iter__") and hasattr(answer, "__len__") else []
+    reject(
+        len(parts) != 4 or isinstance(answer, str | dict),
+        "A function and three arrays were asked for.",
+        "Give the repaired function, then queries, keys and values: (repaired, q, k, v).",
+    )
+    repaired = as_function(parts[0])
+    rng = np.random.default_rng(3)
+    tried = [rng.normal(size=shape) for shape in ((4, 2), (3, 2), (3, 5))]
+    try:
+        mended = np.asarray(repaired(*tried))
+    except WrongAnswer as error:
+        raise WrongAnswer(
+            f"For 4 queries and 3 keys: {error.mistake}",
+            "`powers` has shape (4, 3). Which shape has its sum, and which would fit?",
+        ) from error
+    reject(
+        not is_close(mended, correct(*tried), 1e-4),
+        "For 4 queries and 3 keys your `repaired` returns other numbers than attention.",
+        "Each row of `powers` is divided by its own sum.",
+    )
+    q, k, v = (as_array(part).astype(float) for part in parts[1:])
+    shapes = f"q has shape {q.shape}, k {k.shape} and v {v.shape}"
+    reject(
+        not q.ndim == k.ndim == v.ndim == 2,
+        f"Here {shapes}: each needs two axes.",
+        "One row a query, one row a key, one row a value: [[1.0], [0.0]] has two rows.",
+    )
+    reject(
+        q.shape[1] != k.shape[1] or len(k) != len(v) or not all(x.size for x in (q, k, v)),
+        f"No attention fits these: {shapes}.",
+        "A query is as wide as a key, and each key has one value.",
+    )
+    reject(
+        not all(np.isfinite(x).all() for x in (q, k, v)),
+        "Some entries are infinite, or no numbers.",
+        "Small whole numbers will do.",
+    )
+    try:
+        wrong = without_keepdims(q, k, v)
+    except ValueError as error:
+        raise WrongAnswer(
+            f"For these `broken` raises an error: {error}.",
+            "Write down the shape of `powers`, and that of its sum. When can one divide the other?",
+        ) from error
+    right = correct(q, k, v)
+    reject(
+        len(q) == 1,
+        "With a single query `broken` is right.",
+        "There is one sum then. Which sum must each of several rows be divided by?",
+    )
+    reject(
+        is_near(wrong.T, right.T, v.T, 1e-3),
+        "It raises no error, and its numbers are right for these.",
+        "Compare the sums of the rows of `powers`. What if they are equal?",
+    )
+    return (
+        "right: sums without keepdims lie along the keys, and divide the wrong weights. A test "
+        "with several queries and another number of keys, more than one, raises an error."
+    )

@@ -12,20 +12,20 @@ from qkv.explore.framework.panels import Bars, Heatmap, Panel
 TOKENS = ("a", "fluffy", "blue", "creature", "roamed", "the", "verdant", "forest")
 QUALITIES = ("fluffy", "blue", "verdant")
 
-#             noun adj. other fluffy blue verdant
+#             noun adj. verb fluffy blue verdant
 E = np.array(
     [
-        [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],  # a
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],  # a
         [0.0, 1.0, 0.0, 1.0, 0.0, 0.0],  # fluffy
         [0.0, 1.0, 0.0, 0.0, 1.0, 0.0],  # blue
         [1.0, 0.0, 0.0, 0.0, 0.0, 0.0],  # creature
         [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],  # roamed
-        [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],  # the
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],  # the
         [0.0, 1.0, 0.0, 0.0, 0.0, 1.0],  # verdant
         [1.0, 0.0, 0.0, 0.0, 0.0, 0.0],  # forest
     ]
 )
-W_Q = np.array([[2.0, 0.0], [0.0, 2.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
+W_Q = np.array([[2.0, 0.0], [0.0, 0.0], [0.0, 2.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
 W_K = np.array([[0.0, 2.0], [2.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
 W_V = np.vstack([np.zeros((3, 3)), np.eye(3)])
 
