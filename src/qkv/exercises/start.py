@@ -173,7 +173,11 @@ def predicted_nouns(answer: object) -> str:
     nouns = tuple(part.lower().removeprefix("the ").strip() for part in parts)
     names = ("cat", "child", "room")
     unknown = [noun for noun in nouns if noun not in names]
-    reject(unknown, f"No noun of these sentences: {', '.join(unknown)}.", "Each is the cat, the child or the room.")
+    reject(
+        unknown,
+        f"No noun of these sentences: {', '.join(unknown)}.",
+        "Each is the cat, the child or the room.",
+    )
     reject(
         nouns == FREE,
         "These are the nouns without a block.",
