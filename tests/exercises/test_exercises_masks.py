@@ -70,6 +70,13 @@ def mended(x, ids):
     return masked(x, joined(x, ids))
 
 
+def filled(x, ids, fill, later=None):
+    """Blocked scores get `fill`; those of later words `later`, if it is given."""
+    scores = np.where((ids != 0)[:, None, :], x @ x.mT / math.sqrt(x.shape[-1]), fill)
+    triangle = np.tri(x.shape[1], dtype=bool)
+    return qn.softmax(np.where(triangle, scores, fill if later is None else later)) @ x
+
+
 def mended_by_hand(x, ids):
     """Each word by itself, among the words up to it."""
     out = np.zeros_like(x)
@@ -352,6 +359,7 @@ ALSO_RIGHT = {
         "masks-10",
         lambda x, ids: qn.scaled_dot_product_attention(x, x, x, mask=joined(x, ids))[0],
     ),
+    "−1e9 before the softmax": ("masks-10", lambda x, ids: filled(x, ids, -1e9)),
     "float32": ("masks-10", lambda x, ids: mended(x.astype(np.float32), ids)),
     "one tolerance": ("masks-5", changed_with(tolerance=5e-7)),
 }
@@ -373,6 +381,9 @@ FURTHER_DETECTORS = {
 }
 ALSO_WRONG = {what: ("masks-5", detector) for what, detector in FURTHER_DETECTORS.items()} | {
     "no padding mask": ("masks-10", lambda x, ids: masked(x, np.tri(x.shape[1], dtype=bool))),
+    "−12 before the softmax": ("masks-10", lambda x, ids: filled(x, ids, -12)),
+    "−20 before the softmax": ("masks-10", lambda x, ids: filled(x, ids, -20)),
+    "−12 for padding alone": ("masks-10", lambda x, ids: filled(x, ids, -12, later=-np.inf)),
     "one of two lines": ("masks-10", lambda x, ids: masked(x, joined(x, ids)[:, :1])),
 }
 

@@ -683,6 +683,16 @@ def mended_attention(answer: object) -> str:
         "It is right for small scores, and wrong beside a blocked score of 1,000.",
         "Softmax rounds the other weights to 0. What is left to divide? Block before the softmax.",
     )
+    ids = np.array([[1, 2, 3], [0, 4, 5]])
+    x = 1e-3 * rng.normal(size=(2, 3, 3))
+    x[:, 2] = x[1, 0] = 1000  # blocked: small scores, large values
+    got, right = np.asarray(function(x, ids)), _attend(x, allowed, late=False)
+    words[:, 2] = False
+    reject(
+        not is_close(got[words], right[words], 1e-8),
+        "A blocked word still has a little weight: if its numbers are large, outputs move.",
+        "Which number did you write over the blocked scores? It must make e^score 0.",
+    )
     return "right: padding blocks columns, and no blocked score counts."
 
 
