@@ -119,6 +119,11 @@ def tied_rows(answer: object) -> str:
         "One head still tells the sentences apart.",
         "It is enough that one of the two heads can. Neither may.",
     )
+    reject(
+        not is_close(rows[:, 1], [0.2, 0.2], TWO_DECIMALS),
+        "These rows refute her, but *chase* should have 0.2 in both.",
+        "Share out the other 0.8 among the three nouns.",
+    )
     return "right. Two rows may differ in what does not matter: look inside each row."
 
 
