@@ -187,6 +187,8 @@ WRONG = {
     "multi_head-6": {
         "32 heads": 16,
         "keys only": 2,
+        "a factor 2 too many": 8,
+        "a factor 2 too many, 32 heads": 32,
         "one layer": 1 / 8,
         "bytes": 4 * 2**30,
         "gigabytes": 4.29,
