@@ -130,7 +130,7 @@ def w_o(*off_rows, columns=slice(None)):
 RIGHT = {
     "multi_head-1": [20, -1],
     "multi_head-2": (2_359_296, 4_718_592),
-    "multi_head-3": [[0.4, 0.1, 0.4, 0.1], [0.1, 0.1, 0.1, 0.7]],
+    "multi_head-3": [[0.3, 0.2, 0.3, 0.2], [0.1, 0.2, 0.1, 0.6]],
     "multi_head-4": attend,
     "multi_head-5": w_o(3, 4, 5),
     "multi_head-6": 4,
@@ -158,11 +158,12 @@ WRONG = {
         "anything second": (2_359_296, 3),
     },
     "multi_head-3": {
-        "same row": [[0.4, 0.1, 0.4, 0.1]] * 2,
+        "same row": [[0.3, 0.2, 0.3, 0.2]] * 2,
         "two heads as in the text": [[0.7, 0.1, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1]],
-        "one tied": [[0.4, 0.1, 0.4, 0.1], [0.7, 0.1, 0.1, 0.1]],
+        "one tied": [[0.3, 0.2, 0.3, 0.2], [0.6, 0.2, 0.1, 0.1]],
+        "other weights on chase": [[0.4, 0.1, 0.4, 0.1], [0.1, 0.1, 0.1, 0.7]],
         "no sum": [[1, 0, 1, 0], [0, 0, 0, 1]],
-        "one row": [0.4, 0.1, 0.4, 0.1],
+        "one row": [0.3, 0.2, 0.3, 0.2],
         "words": "equal",
     },
     "multi_head-4": {
@@ -186,6 +187,8 @@ WRONG = {
     "multi_head-6": {
         "32 heads": 16,
         "keys only": 2,
+        "a factor 2 too many": 8,
+        "a factor 2 too many, 32 heads": 32,
         "one layer": 1 / 8,
         "bytes": 4 * 2**30,
         "gigabytes": 4.29,
@@ -202,16 +205,16 @@ ALSO_RIGHT = {
     "floats": ("multi_head-2", [2_359_296.0, 4_718_592.0]),
     "fractions": (
         "multi_head-3",
-        ((Fraction(1, 3), 0, Fraction(1, 3), Fraction(1, 3)), (0, 1, 0, 0)),
+        ((Fraction(4, 15), Fraction(1, 5), Fraction(4, 15), Fraction(4, 15)), (0, 0.2, 0, 0.8)),
     ),
-    "rounded": ("multi_head-3", np.float32([[0.33, 0.01, 0.33, 0.33], [0.2, 0.3, 0.2, 0.3]])),
+    "rounded": ("multi_head-3", np.float32([[0.27, 0.2, 0.27, 0.26], [0.2, 0.2, 0.2, 0.4]])),
     "by a loop": ("multi_head-4", by_loop),
     "by the package": ("multi_head-4", by_package),
     "by torch": ("multi_head-4", by_torch),
     "in float32": ("multi_head-4", in_float32),
     "nearly the same rows": (
         "multi_head-3",
-        [[0.4, 0.1, 0.4, 0.1], [0.41, 0.09, 0.41, 0.09]],
+        [[0.3, 0.2, 0.3, 0.2], [0.31, 0.2, 0.31, 0.18]],
     ),
     "by the package, causal": (
         "multi_head-7",
@@ -221,12 +224,12 @@ ALSO_RIGHT = {
 
 ALSO_WRONG = {
     "both factors": ("multi_head-6", 1),
-    "nearly tied": ("multi_head-3", [[0.4, 0.1, 0.41, 0.09], [0.1, 0.1, 0.1, 0.7]]),
+    "nearly tied": ("multi_head-3", [[0.3, 0.2, 0.31, 0.19], [0.1, 0.2, 0.1, 0.6]]),
     "nouns tied across the heads": (
         "multi_head-3",
         [[0.2, 0.3, 0.4, 0.1], [0.2, 0.1, 0.4, 0.3]],
     ),
-    "negative": ("multi_head-3", [[0.5, -0.5, 0.5, 0.5], [0.1, 0.1, 0.1, 0.7]]),
+    "negative": ("multi_head-3", [[0.5, 0.2, 0.5, -0.2], [0.1, 0.2, 0.1, 0.6]]),
     "three numbers": ("multi_head-3", [[0.4, 0.2, 0.4], [0.1, 0.8, 0.1]]),
     "no layer": ("multi_head-7", lambda x, *_: x),
     "heads in turn": ("multi_head-7", lambda *inputs: causal(*inputs, fault="turns")),

@@ -119,6 +119,11 @@ def tied_rows(answer: object) -> str:
         "One head still tells the sentences apart.",
         "It is enough that one of the two heads can. Neither may.",
     )
+    reject(
+        not is_close(rows[:, 1], [0.2, 0.2], TWO_DECIMALS),
+        "These rows refute her, but *chase* should have 0.2 in both.",
+        "Share out the other 0.8 among the three nouns.",
+    )
     return "right. Two rows may differ in what does not matter: look inside each row."
 
 
@@ -160,7 +165,7 @@ def whole_layer(answer: object) -> str:
         reject(
             is_close(got, right, 1e-3),
             "Nearly right: the numbers differ by less than 0.001.",
-            "A blocked key needs −∞, or a very large negative score.",
+            "Is a blocked key's score −∞, and is every factor exact?",
         )
         reject(
             len(memory) > 1 and is_close(got[0], right[0], 1e-3),
@@ -222,6 +227,16 @@ def cache_bytes(answer: object) -> str:
         is_close(got, right / 4, 1e-2),
         "A factor 4 is missing.",
         "Keys and values are kept, and a float16 number takes two bytes.",
+    )
+    reject(
+        is_close(got, right * 2, 1e-2),
+        "A factor 2 too many.",
+        "Keys and values: 2. Bytes of a float16 number: 2. And nothing else.",
+    )
+    reject(
+        is_close(got, right * 8, 1e-2),
+        "That is with 32 heads of keys and values, and a factor 2 too many.",
+        "Which heads are kept? And how many bytes has a float16 number?",
     )
     reject(is_close(got, right / 32, 1e-2), "That is one layer.", "There are 32 layers.")
     reject(is_close(got, right * GIB, 1e-2), "That is in bytes.", "Divide by 2 to the power 30.")
@@ -329,7 +344,7 @@ def _reject_faults(got: Array, inputs: tuple[Any, ...], mask: Array) -> None:
         ),
         (
             "turns",
-            "The heads take turns, one column each.",
+            "Each head has every H-th column.",
             "Head 1 has the first d_k columns. In which order are H and d_k reshaped?",
         ),
         (
