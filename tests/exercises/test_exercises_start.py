@@ -11,7 +11,7 @@ from tests.helpers.exercises import ExerciseAnswers
 MIX = np.array([[0.5, 0.25, 0.25], [0, 1, 0]])
 ROWS = np.array([[4, 0], [0, 8], [8, 4]])
 POWERS = np.exp([math.log(2), 0, 0])
-BLOCKED = ["cat", "cat", "room", "room"]
+BLOCKED = ["cat", "room", "cat", "room"]
 
 
 def looks(labels, heads=slice(None), rows=None, as_type=list, over=np.mean):
@@ -48,8 +48,11 @@ class TestAnswers(ExerciseAnswers):
         "letters with a word": ("start-4", [Fraction(13, 25), "A and D"]),
         "small letters, a list": ("start-4", (0.52, ["d", "a"])),
         "a tuple": ("start-5", tuple(BLOCKED)),
-        "with articles": ("start-5", ["the cat", "The cat", "the room", "The room"]),
-        "one string": ("start-5", "cat, cat, room, room"),
+        "with articles": ("start-5", ["the cat", "The room", "a cat", "The room"]),
+        "a string for the number": ("start-4", ("0.52", "AD")),
+        "one string": ("start-5", "cat, room, cat, room"),
+        "one string with articles": ("start-5", "the cat, the room, a cat, the room"),
+        "an array": ("start-5", np.array(BLOCKED)),
         "the sum of the heads": ("start-6", looks(written, rows=slice(None), over=np.sum)),
         "a generator": ("start-6", looks(written, rows=slice(None), as_type=iter)),
         "a dictionary": ("start-6", looks(written, rows=slice(None), as_type=dict)),
@@ -61,6 +64,7 @@ class TestAnswers(ExerciseAnswers):
         "the other way round": ("start-5", BLOCKED[::-1]),
         "the maximum of the heads": ("start-6", looks(written, rows=slice(None), over=np.max)),
         "the product of the heads": ("start-6", looks(written, rows=slice(None), over=np.prod)),
+        "nothing": ("start-6", lambda maps: []),
         "the second head alone": (
             "start-6",
             looks(written, heads=slice(1, 2), rows=slice(None)),
@@ -110,10 +114,10 @@ class TestAnswers(ExerciseAnswers):
         },
         "start-5": {
             "one noun": "room",
-            "another noun": ["cat", "cat", "garden", "room"],
-            "no block": ["room", "cat", "room", "child"],
-            "always the subject": ["cat", "cat", "child", "child"],
-            "persons stay": ["cat", "cat", "room", "child"],
+            "another noun": ["cat", "room", "garden", "room"],
+            "no block": ["room", "room", "cat", "child"],
+            "always the subject": ["cat", "child", "cat", "child"],
+            "persons stay": ["cat", "room", "cat", "child"],
             "never the subject": ["room", "room", "room", "room"],
         },
         "start-6": {
