@@ -33,7 +33,7 @@ def book(tmp_path, monkeypatch):
         "Before.\n\n<!-- chapters: written by make facts -->\nNone.\n<!-- -->\n\nBehind."
     )
     path = tmp_path / "chapters" / "05_masks.ipynb"
-    text = path.read_text("utf-8").replace('"# Masks\\n"', '"# What may be seen\\n"', 1)
+    text = path.read_text("utf-8").replace('"# Masks\\n"', '"# Masking\\n"', 1)
     text = READING_TIMES.sub("*Read: 1 minutes. Exercises: 3. Going further: 2.*", text, count=1)
     path.write_text(text, "utf-8")
     return tmp_path
@@ -69,10 +69,10 @@ def test_what_is_stale_is_written_and_the_chapter_of_the_map_runs(book, monkeypa
     text = (book / "chapters" / "05_masks.ipynb").read_text("utf-8")
     assert "*Read: {} minutes. Exercises: {}. Going further: {}.*".format(*minutes) in text
     stored = json.loads((book / "chapters.json").read_text("utf-8"))
-    assert [facts["title"] for facts in stored] == ["A Transformer at work", "What may be seen"]
+    assert [facts["title"] for facts in stored] == ["A Transformer at work", "Masking"]
     assert stored[1]["minutes"] == list(minutes)
     readme = (book / "README.md").read_text("utf-8")
-    assert "-->\n2 chapters: A Transformer at work; What may be seen.\n<!--" in readme
+    assert "-->\n2 chapters: A Transformer at work; Masking.\n<!--" in readme
     assert readme.startswith("Before.")
     assert readme.endswith("Behind.")
     assert (book / "chapters" / "01_start.ipynb").read_bytes() == other
