@@ -68,7 +68,7 @@ def test_by_keyboard_alone(reader: Reader) -> None:
     assert active(live) == ("qkv-run", str(first), False)
     keyboard.press("Enter")
     live.ends(first, "done")
-    tab_to(live, lambda: active(live)[1] > str(first), most=6)
+    tab_to(live, lambda: int(active(live)[1] or -1) > first)
     tab_to(live, lambda: "qkv-live" in active(live)[0], "Shift+Tab", most=24)
 
 
