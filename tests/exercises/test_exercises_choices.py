@@ -49,7 +49,7 @@ def questions():
     }
     six = sets_of("ABCDEF")
     parts = {
-        "start-4": ("ABCD", {c: (0.52, letters) for c, letters in sets_of("ABCD").items()}),
+        "start-1": ("ABCD", {c: (0.53, letters) for c, letters in sets_of("ABCD").items()}),
         "decoding-2: first": ("ABCDEF", {c: (letters, "AF") for c, letters in six.items()}),
         "decoding-2: second": ("ABCDEF", {c: ("ACEF", letters) for c, letters in six.items()}),
         "attention-3": ("", {c: c for c in itertools.product([False, True], repeat=3)}),
