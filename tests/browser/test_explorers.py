@@ -351,10 +351,11 @@ def test_a_hand_on_the_follower_lets_go_of_the_switch(still, book, book_url):
     assert not switch.is_checked()
 
 
-def test_a_follower_with_two_leaders_follows_each(still, book, book_url):
-    def sizes(d_model, n_heads, d_k):
-        return {"bars": Bars([d_model, n_heads, d_k], ["d_model", "n_heads", "d_k"])}
+def sizes(d_model, n_heads, d_k):
+    return {"bars": Bars([d_model, n_heads, d_k], ["d_model", "n_heads", "d_k"])}
 
+
+def test_a_follower_with_two_leaders_follows_each(still, book, book_url):
     models, heads = [8, 32, 128, 512], [1, 2, 4, 8]
     box = explore(
         sizes,
