@@ -45,7 +45,7 @@ def found(divisor: float, rate: float, seed: int) -> float:
         logits = w @ (x @ w_v) @ w_o  # (B, T, TAGS)
         loss = F.cross_entropy(logits.flatten(0, 1), tag[:, PARTNER].flatten())
         adam.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         adam.step()
         right = w.detach()[:, torch.arange(8), PARTNER]  # (B, T)
         shares.append(float((right > 0.5).float().mean()))
