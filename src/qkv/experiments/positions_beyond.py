@@ -63,6 +63,10 @@ def check(figures: Figures) -> None:
             assert min(kinds[kind]["trained"]) > 0.95, kind
         assert min(kinds[RANDOM_START]["to four times"]) > 0.7
         assert max(kinds["rotary"]["to four times"]) < 0.2
+    for kinds in figures["accuracy with the last keys"].values():
+        assert min(min(shares) for shares in kinds["rotary"].values()) > 0.99
+        for kind in ("learned", "sinusoidal"):
+            assert max(kinds[kind]["to four times"]) < 0.4, kind
     assert min(near["alibi"]["to four times"]) > 0.95
     assert max(far["alibi"]["trained"]) < 0.8
     assert 0.6 < min(near["none"]["trained"]) <= max(near["none"]["trained"]) < 0.95
@@ -104,7 +108,8 @@ def _train(kind: str, distance: int, length: int, steps: int, seed: int) -> tupl
         optimizer.step()
         warmed.step()
     ids = torch.randint(VOCABULARY, (200, 4 * length), generator=rng)
-    return tuple(_shares(model, ids, distance, length, last) for last in (4 * length, length))
+    with_all = _shares(model, ids, distance, length, last=4 * length)
+    return with_all, _shares(model, ids, distance, length, last=length)
 
 
 def _shares(
