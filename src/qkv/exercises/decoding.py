@@ -308,7 +308,7 @@ Choice: TypeAlias = Callable[[Array, float, float], Array]  # logits, temperatur
 
 def _language(dtype: type, equal: bool = False) -> Model:
     """Logits of six tokens by the tokens so far; <eos> comes third at the latest."""
-    table = np.log(
+    table: Array = np.log(
         [
             [1e-20, 0.05, 0.45, 0.25, 0.15, 0.1],
             [1e-20, 1.0, 1e-20, 1e-20, 1e-20, 1e-20],
