@@ -82,13 +82,12 @@ def measure(small: bool = False) -> dict[str, Any]:
         best.append({"step": step} | _exact(translator, sources, greedy, targets))
     early = pretrained(step=300)
     greedy = early.translate(sources)
-    penalties = []
-    too_short = {"greedy": _too_short(greedy, targets)}
+    penalties, found = [], {"greedy": greedy}
     for penalty in MORE_PENALTIES:
         beam = early.translate(sources, "beam", beam_size=4, length_penalty=penalty)
         penalties.append({"penalty": penalty} | _compare(beam, greedy, targets))
         if penalty in PENALTIES:
-            too_short[f"beam of 4, {penalty:.0f}"] = _too_short(beam, targets)
+            found[f"beam of 4, {penalty:.0f}"] = beam
     return {
         "pairs": len(pairs),
         "words": _mean_words(targets),
@@ -97,7 +96,8 @@ def measure(small: bool = False) -> dict[str, Any]:
         "rows": rows,
         "likeliest": best,
         "penalties": penalties,
-        "too_short": too_short,
+        "too_short": {name: _too_short(texts, targets) for name, texts in found.items()},
+        "too_short_in_all": _too_short_in_all(list(found.values()), targets),
         "early_end": {str(step): _early_end(step, sources, targets) for step in steps},
     }
 
@@ -144,6 +144,13 @@ def _too_short(found: Sequence[str], targets: Sequence[str]) -> dict[str, int]:
         "words left out": sum(bool(f) and f[-1] == t[-1] and _is_part(f, t) for f, t in short),
         "cut off": sum(f == t[: len(f)] for f, t in short),
     }
+
+
+def _too_short_in_all(found: Sequence[Sequence[str]], targets: Sequence[str]) -> int:
+    """How many sentences have too few words in each of several lists of translations."""
+    rows = zip(*found, targets, strict=True)
+    counts = [[len(text.split()) for text in row] for row in rows]
+    return sum(max(each[:-1]) < each[-1] for each in counts)
 
 
 def _is_part(words: Sequence[str], of: Sequence[str]) -> bool:
