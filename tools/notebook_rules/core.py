@@ -38,6 +38,7 @@ WITHIN_BOUNDS: set[str] = {
     "scaling",
     "masks",
     "multi_head",
+    "add_norm",
     "positional",
     "decoding",
 }
