@@ -7,7 +7,7 @@ import pytest
 from qkv.exercises import check
 from tests.helpers.exercises import ExerciseAnswers
 
-SHAPES = [(9, 64), (4, 5, 9), (5, 423)]
+SHAPES = [(9, 48), (6, 12), (4, 6, 9), (6, 423)]
 
 
 def pre_norm(Y, M, attend, cross, ffn, norms, memory_norm=None, order=(0, 1, 2)):
@@ -30,6 +30,30 @@ def with_a_loop(Y, M, attend, cross, ffn, norms):
     for norm, part in zip(norms, (attend, lambda x: cross(x, M), ffn), strict=True):
         Y = Y + part(norm(Y))
     return Y
+
+
+def popping(Y, M, attend, cross, ffn, norms):
+    A = Y + attend(norms.pop(0)(Y))
+    C = A + cross(norms.pop(0)(A), M)
+    return C + ffn(norms.pop(0)(C))
+
+
+def norm_after_the_sub_layer(Y, M, attend, cross, ffn, norms):
+    A = Y + norms[0](attend(Y))
+    C = A + norms[1](cross(A, M))
+    return C + norms[2](ffn(C))
+
+
+def no_second_norm(Y, M, attend, cross, ffn, norms):
+    A = Y + attend(norms[0](Y))
+    C = A + cross(A, M)
+    return C + ffn(norms[2](C))
+
+
+def no_third_norm(Y, M, attend, cross, ffn, norms):
+    A = Y + attend(norms[0](Y))
+    C = A + cross(norms[1](A), M)
+    return C + ffn(C)
 
 
 def post_norm(Y, M, attend, cross, ffn, norms):
@@ -93,27 +117,31 @@ class TestAnswers(ExerciseAnswers):
         "transformer-3": "BD",
         "transformer-4": pre_norm,
         "transformer-5": "CF",
-        "transformer-6": "CE",
+        "transformer-6": "CD",
         "transformer-7": (7, 7, 8),
         "transformer-8": 39_841,
     }
     also_right: ClassVar = {
         "in place": ("transformer-4", in_place),
         "a loop": ("transformer-4", with_a_loop),
+        "norms taken from the list": ("transformer-4", popping),
         "other sizes": ("transformer-7", (12, 12, 3)),
-        "lists": ("transformer-1", [[9, 64], [4, 5, 9], [5, 423]]),
+        "lists": ("transformer-1", [list(shape) for shape in SHAPES]),
     }
     wrong: ClassVar = {
         "transformer-1": {
-            "a token is a row": [(64, 9), (4, 5, 9), (5, 423)],
-            "axis for the batch": [(1, 9, 64), (1, 4, 5, 9), (1, 5, 423)],
-            "decoder's length": [(5, 64), (4, 5, 9), (5, 423)],
-            "exchanged": [(9, 64), (4, 9, 5), (5, 423)],
-            "self-attention": [(9, 64), (4, 5, 5), (5, 423)],
-            "one head": [(9, 64), (5, 9), (5, 423)],
-            "one row": [(9, 64), (4, 5, 9), (1, 423)],
-            "no logits": [(9, 64), (4, 5, 9), (9, 423)],
-            "Three shapes": [(9, 64), (4, 5, 9)],
+            "a token is a row": [(48, 9), *SHAPES[1:]],
+            "axis for the batch": [(1, 9, 48), (1, 6, 12), (1, 4, 6, 9), (1, 6, 423)],
+            "decoder's length": [(6, 48), *SHAPES[1:]],
+            "source's length": [(9, 48), (9, 12), *SHAPES[2:]],
+            "of all heads": [(9, 48), (6, 48), *SHAPES[2:]],
+            "holds four heads": [(9, 48), (4, 6, 12), *SHAPES[2:]],
+            "exchanged": [*SHAPES[:2], (4, 9, 6), (6, 423)],
+            "self-attention": [*SHAPES[:2], (4, 6, 6), (6, 423)],
+            "that of one head": [*SHAPES[:2], (6, 9), (6, 423)],
+            "one row": [*SHAPES[:3], (1, 423)],
+            "no logits": [*SHAPES[:3], (9, 423)],
+            "Four shapes": SHAPES[:3],
         },
         "transformer-2": {
             "have no biases": 278,
@@ -132,6 +160,9 @@ class TestAnswers(ExerciseAnswers):
             "starts from Y again": from_y_again,
             "No norm is used": no_norms,
             "memory is not read": encoder_layer,
+            "after the sub-layers": norm_after_the_sub_layer,
+            "second norm is missing": no_second_norm,
+            "third norm is missing": no_third_norm,
             "another order": lambda *parts: pre_norm(*parts, order=(2, 1, 0)),
             "one norm too many": one_norm_more,
             "raised ValueError": exchanged,
@@ -139,7 +170,7 @@ class TestAnswers(ExerciseAnswers):
             "no pre-norm decoder layer": last_sum_forgotten,
         },
         "transformer-5": {"not right": "CEF", "should it read": "BCF", "comparison": "ABC"},
-        "transformer-6": {"not right": "ACE", "lowest loss": "CDE", "larger or smaller": "CD"},
+        "transformer-6": {"not right": "C", "how low": "CDEF", "every loss far below": "CDE"},
         "transformer-7": {
             "all three": (6, 7, 8),
             "B and G": (5, 7, 8),
@@ -155,7 +186,7 @@ class TestAnswers(ExerciseAnswers):
         },
     }
     also_wrong: ClassVar = {
-        "one shape": ("transformer-1", (9, 64, 5)),
+        "one shape": ("transformer-1", (9, 48, 6)),
         "B alone": ("transformer-7", (8, 7, 8)),
         "memory normalised by the last norm": (
             "transformer-4",
@@ -167,4 +198,4 @@ class TestAnswers(ExerciseAnswers):
 @pytest.mark.parametrize("name", TestAnswers.wrong)
 def test_hints_do_not_give_the_answer(name):
     hints = [check(name, answer).hint for answer in TestAnswers.wrong[name].values()]
-    assert not any(secret in hint for hint in hints for secret in ("246", "39,841", "(4, 5, 9)"))
+    assert not any(secret in hint for hint in hints for secret in ("246", "39,841", "(4, 6, 9)"))

@@ -24,47 +24,57 @@ from qkv.exercises.checks import (
 
 @exercise("transformer-1")
 def shapes_by_hand(answer: object) -> str:
-    """Shapes of memory, cross-attention weights and logits: S 9, T 5, d_model 64, h 4, V 423."""
-    parts = list(answer) if isinstance(answer, list | tuple) else []
+    """Memory, one head's queries, weights, logits: S 9, T 6, d_model 48, h 4, V 423."""
+    parts = list(answer) if isinstance(answer, list | tuple | np.ndarray) else []
     reject(
-        len(parts) != 3 or any(isinstance(part, int) for part in parts),
-        "Three shapes were asked for.",
-        "Write them as a list of three tuples, such as [(2, 3), (4, 5, 6), (7, 8)].",
+        len(parts) != 4 or any(isinstance(part, int) for part in parts),
+        "Four shapes were asked for.",
+        "Write them as a list of four tuples, such as [(2, 3), (4, 5), (6, 7, 8), (9, 10)].",
     )
-    memory, weights, logits = (tuple(as_array(part).ravel().tolist()) for part in parts)
+    memory, queries, weights, logits = (tuple(as_array(part).ravel().tolist()) for part in parts)
     reject(
         memory[:1] == (1,) and len(memory) == 3,
         "These shapes have an axis for the batch.",
         "Leave out the axis of length 1.",
     )
-    reject(memory == (64, 9), "In this book a token is a row.", "Put the tokens on the first axis.")
-    reject(memory == (5, 64), "That is the decoder's length.", "How many tokens does it read?")
-    reject(memory == (9, 16), "That is one head.", "The heads are joined before the layer ends.")
-    reject(memory != (9, 64), "The first shape is wrong.", "What goes in equals what comes out.")
+    reject(memory == (48, 9), "In this book a token is a row.", "Put the tokens on the first axis.")
+    reject(memory == (6, 48), "That is the decoder's length.", "How many tokens does it read?")
+    reject(memory == (9, 12), "That is one head.", "The heads are joined before the layer ends.")
+    reject(memory != (9, 48), "The first shape is wrong.", "What goes in equals what comes out.")
     reject(
-        weights == (4, 9, 5),
-        "Rows and columns of the second shape are exchanged.",
+        queries in ((9, 12), (9, 48)),
+        "The second shape has the source's length.",
+        "Which half asks in cross-attention?",
+    )
+    reject(
+        queries == (6, 48), "The second shape is that of all heads.", "Four heads share d_model."
+    )
+    reject(queries == (4, 6, 12), "The second shape holds four heads.", "One head is asked.")
+    reject(queries != (6, 12), "The second shape is wrong.", "A row for each token that asks.")
+    reject(
+        weights == (4, 9, 6),
+        "Rows and columns of the third shape are exchanged.",
         "Whose tokens ask, and whose answer? A query is a row.",
     )
     reject(
-        weights in ((4, 9, 9), (4, 5, 5)),
-        "The second shape is that of a self-attention.",
+        weights in ((4, 9, 9), (4, 6, 6)),
+        "The third shape is that of a self-attention.",
         "Cross-attention has its queries from one text and its keys from another.",
     )
-    reject(weights == (5, 9), "The second shape is that of one head.", "There are four heads.")
+    reject(weights == (6, 9), "The third shape is that of one head.", "There are four heads.")
     reject(
-        weights == (3, 4, 5, 9), "The second shape holds three layers.", "One attention is asked."
+        weights == (3, 4, 6, 9), "The third shape holds three layers.", "One attention is asked."
     )
-    reject(weights != (4, 5, 9), "The second shape is wrong.", "Heads, then queries, then keys.")
+    reject(weights != (4, 6, 9), "The third shape is wrong.", "Heads, then queries, then keys.")
     reject(
         logits in ((1, 423), (423,)),
-        "The third shape is one row.",
+        "The fourth shape is one row.",
         "How many tokens has the decoder read, and which of them get a prediction?",
     )
     reject(logits == (9, 423), "The source gets no logits.", "Which half predicts?")
-    reject(logits == (5, 64), "That is before the last linear layer.", "One logit for each what?")
-    reject(logits != (5, 423), "The third shape is wrong.", "A row of logits for each token read.")
-    return "right. The number of layers appears in none of the three."
+    reject(logits == (6, 48), "That is before the last linear layer.", "One logit for each what?")
+    reject(logits != (6, 423), "The fourth shape is wrong.", "A row of logits for each token read.")
+    return "right. The number of layers appears in none of the four."
 
 
 @exercise("transformer-2")
@@ -145,7 +155,7 @@ def pre_norm_layer(answer: object) -> str:
     one, two, three = norms
     for B, T, S in ((2, 5, 7), (3, 1, 4), (1, 6, 6)):
         Y, M = rng.normal(size=(B, T, 8)), rng.normal(size=(B, S, 8))
-        got = np.asarray(function(Y, M, *parts))
+        got = np.asarray(function(Y.copy(), M.copy(), attend, cross, ffn, list(norms)))
         A = Y + attend(one(Y))
         C = A + cross(two(A), M)
         if is_close(got, C + ffn(three(C))):
@@ -176,6 +186,10 @@ def _name_layer(got: Any, Y: Any, M: Any, parts: Any) -> None:
     first = Y + attend(Y)
     first = first + cross(first, M)
     no_cross = A + ffn(two(A)), A + ffn(three(A))
+    after = Y + one(attend(Y))
+    after = after + two(cross(after, M))
+    bare_queries = A + cross(A, M)
+    bare_end = C + ffn(C)
     backwards = Y + attend(three(Y))
     backwards = backwards + cross(two(backwards), M)
     reject_each(
@@ -201,6 +215,17 @@ def _name_layer(got: Any, Y: Any, M: Any, parts: Any) -> None:
             "The second sum starts from Y again.",
             "What was the first sub-layer's result added to, and where does that go?",
         ),
+        (
+            after + three(ffn(after)),
+            "The norms stand after the sub-layers.",
+            "In pre-norm, what does a sub-layer read?",
+        ),
+        (
+            bare_queries + ffn(three(bare_queries)),
+            "The second norm is missing.",
+            "What does cross-attention make its queries of?",
+        ),
+        (bare_end, "The third norm is missing.", "What does the feed-forward network read?"),
         (first + ffn(first), "No norm is used.", "There are three norms, one for each sub-layer."),
         (no_cross[0], "The memory is not read.", "A decoder layer has three sub-layers."),
         (no_cross[1], "The memory is not read.", "A decoder layer has three sub-layers."),
@@ -232,18 +257,19 @@ def tests_that_notice(answer: object) -> str:
 
 @exercise("transformer-6")
 def proofs_of_a_leak(answer: object) -> str:
-    """The losses that prove that the answer is in the input: C and E."""
+    """The losses that prove that the answer is in the input: C and D."""
     reject_choice(
-        as_letters(answer, "ABCDE"),
-        "CE",
-        "Random words cannot be predicted. What is the lowest loss without the answer?",
+        as_letters(answer, "ABCDEF"),
+        "CD",
+        "For each line: how low can the loss be if the model knows all but the answer itself?"
+        " What else, source and number of words, tells it something?",
         (
-            "CD",
-            "You took every unusual loss of an untrained model for a proof.",
-            "Does an answer in the input make the loss larger or smaller?",
+            "CDE",
+            "You took every loss far below ln V for a proof.",
+            "From how many words are the targets of each line drawn, and who knows them?",
         ),
     )
-    return "right. Far below ln V, before training or on random words, is a proof; ln V is none."
+    return "right. Words that nothing else can tell, drawn evenly from all V: only these are proof."
 
 
 @exercise("transformer-7")
