@@ -33,7 +33,7 @@ def alignment(*, sentence: str, memory: str = "layer 2") -> Panels:
             output of the first encoder layer, the encoder's input, or the memory without positions.
     """
     translator = pretrained()
-    model = translator.model.eval()
+    model: Any = translator.model.eval()
     source = translator.source.encode(sentence, eos=True)[None]  # (1, S)
     states = _memory(model, source, memory)
     ids = np.array([[SOS]])
