@@ -40,6 +40,7 @@ WITHIN_BOUNDS: set[str] = {
     "multi_head",
     "add_norm",
     "positional",
+    "transformer",
     "decoding",
 }
 MOST_MINUTES = {"transformer": 40, "training": 40, "decoding": 40, "backward": 40}  # else 35
