@@ -4,7 +4,7 @@ The words of the target are drawn at random from 97, whatever the source says, s
 not read them gets below ln 97 on new ones. On words that it was trained with it does: it learns 16
 pairs by heart. The model has six layers in each half, post-norm, and an output of its own.
 
-Figures, shifted, not shifted, and shifted with the same 16 pairs at each step: `before` and `after`,
+Figures, shifted, not shifted, and shifted with the same 16 pairs in each step: `before`, `after`,
 the loss on new random words before and after training, and `trained`, the last loss in training,
 for each seed.
 """
