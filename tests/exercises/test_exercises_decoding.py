@@ -142,6 +142,12 @@ def equally(next_logits, temperature, top_p, rng):
     return tokens
 
 
+def without_rounding(p, top_p):
+    """At top_p = 1 the sum may stay below it: then argmax is 0."""
+    order = np.argsort(-p)
+    return order[: np.argmax(np.cumsum(p[order]) >= top_p) + 1]
+
+
 def at_a_limit(p, top_p):
     return np.flatnonzero(p >= p[first_ones(p, top_p)[-1]])
 
@@ -159,11 +165,11 @@ def never_ends(next_logits, temperature, top_p, rng):
 
 RIGHT = {
     "decoding-1": ["I eat", "we sleep", "they swim"],
-    "decoding-2": ["ACEF", "AF"],
+    "decoding-2": ["ACE", "A"],
     "decoding-3": "BDFG",
     "decoding-4": step,
     "decoding-5": write,
-    "decoding-6": math.log(1.25) / math.log(5 / 3),
+    "decoding-6": [math.log(1.25) / math.log(5 / 3), 5],
 }
 ALSO_RIGHT = {
     "in lower case": ("decoding-1", ("i eat", "We  sleep", "they swim ")),
@@ -176,7 +182,8 @@ ALSO_RIGHT = {
         "decoding-5",
         writes(keep=lambda p, top_p: len(p) - 1 - first_ones(p[::-1], top_p)),
     ),
-    "rounded": ("decoding-6", 0.44),
+    "rounded": ("decoding-6", (0.44, 5.0)),
+    "an array": ("decoding-6", np.array([0.437, 5])),
 }
 WRONG = {
     "decoding-1": {
@@ -189,13 +196,14 @@ WRONG = {
         "other": ["I eat", "we sleep", "they eat"],
     },
     "decoding-2": {
-        "one string": "ACEF",
-        "D": ["ACDEF", "AF"],
-        "B": ["ABCEF", "AF"],
-        "right ones only": ["AF", "AF"],
-        "E missing": ["ACF", "AF"],
-        "E by a perfect search": ["ACEF", "AEF"],
-        "B by a perfect search": ["ACEF", "ABF"],
+        "one string": "ACE",
+        "D": ["ACDE", "A"],
+        "B": ["ABCE", "A"],
+        "right ones only": ["A", "A"],
+        "E missing": ["AC", "A"],
+        "all searched ones": ["ACE", "ACE"],
+        "E by a perfect search": ["ACE", "AE"],
+        "B by a perfect search": ["ACE", "AB"],
     },
     "decoding-3": {
         "A": "ABDFG",
@@ -232,6 +240,7 @@ WRONG = {
         "all": writes(keep=lambda p, top_p: np.arange(len(p))),
         "equally": equally,
         "all that are equal": writes(keep=at_a_limit),
+        "no rounding": writes(keep=without_rounding),
         "greedy": writes(keep=lambda p, top_p: [p.argmax()]),
         "another distribution": writes(soft=lambda x, t: qn.softmax(x / (1 + t))),
         "without sos": lambda *args: write(*args)[1:],
@@ -239,11 +248,13 @@ WRONG = {
         "text": lambda *args: "0 1",
     },
     "decoding-6": {
-        "ratio": 1.25,
-        "reciprocal": math.log(5 / 3) / math.log(1.25),
-        "sign": -math.log(1.25) / math.log(5 / 3),
-        "without eos": math.log(1.25) / math.log(2),
-        "other": 0.6,
+        "one number": 0.44,
+        "ratio": [1.25, 5],
+        "reciprocal": [math.log(5 / 3) / math.log(1.25), 5],
+        "sign": [-math.log(1.25) / math.log(5 / 3), 5],
+        "without eos": [math.log(1.25) / math.log(2), 5],
+        "other": [0.6, 5],
+        "the short one": [0.44, 3],
     },
 }
 

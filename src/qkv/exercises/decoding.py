@@ -195,20 +195,20 @@ def three_searches(answer: object) -> str:
 
 @exercise("decoding-2")
 def kinds_of_error(answer: object) -> str:
-    """Proven search errors: A, C, E, F. A perfect search is right in A and F."""
+    """Proven search errors: A, C, E. A perfect search is right in A."""
     parts = list(answer) if isinstance(answer, list | tuple) else []
     reject(
         len(parts) != 2,
         "Two strings of letters were asked for.",
         'Write first the search errors, then what a perfect search gets right: ["XY", "XYZ"].',
     )
-    search, perfect = (as_letters(part, "ABCDEF") for part in parts)
+    search, perfect = (as_letters(part, "ABCDE") for part in parts)
     reject_choice(
         search,
-        "ACEF",
+        "ACE",
         "For the first string, compare the first column with the third, row by row.",
         (
-            "AEF",
+            "AE",
             "In the first string, you compared with the right translation.",
             "Which column has what a search should have found?",
         ),
@@ -220,10 +220,10 @@ def kinds_of_error(answer: object) -> str:
     )
     reject_choice(
         perfect,
-        "AF",
+        "A",
         "For the second string: which sentence does a perfect search return in each row?",
         (
-            "ACEF",
+            "ACE",
             "In the second string, you took every search error for the whole of the fault.",
             "The third column is what a perfect search returns. Is it the right one?",
         ),
@@ -233,7 +233,10 @@ def kinds_of_error(answer: object) -> str:
             "Is what they return the right translation?",
         ),
     )
-    return "right. B and D are model errors; C and E are errors of both kinds."
+    return (
+        "right. C and E are errors of both kinds. B and D are model errors; whether D is a search "
+        "error too, the numbers do not say."
+    )
 
 
 @exercise("decoding-3")
@@ -294,7 +297,7 @@ def sampling_loop(answer: object) -> str:
     reject(
         len(first) != 2,
         f"Four tokens have 0.25 each and top_p is 0.4, and {len(first)} of them were drawn.",
-        "Of equal tokens, too, no more stay than the sum needs. A limit keeps all of them.",
+        "Keep always the same ones of equal tokens, no more than the sum needs. A limit keeps all.",
     )
     return "right. How many tokens stay changes at each step, with the distribution."
 
@@ -453,6 +456,11 @@ def _name_sampling_mistake(
     )
     for choose, mistake, hint in WRONG_DRAWS:
         reject(_fits(counts, _sentences(model, temperature, top_p, choose)), mistake, hint)
+    reject(
+        top_p == 1.0,
+        "With top_p = 1 some sentences are missing, or come too seldom.",
+        "The running sum may end at 0.9999999999999999. Compare it with top_p - 1e-6.",
+    )
     raise WrongAnswer(
         f"With temperature {temperature} and top_p {top_p} the sentences come too often or too "
         "seldom.",
@@ -463,8 +471,14 @@ def _name_sampling_mistake(
 
 @exercise("decoding-6")
 def flip_penalty(answer: object) -> str:
-    """The α at which sums of −2.4 over 3 tokens and −3.0 over 5 score the same: 0.437."""
-    got = as_number(answer)
+    """Sums of −2.4 over 3 tokens and −3.0 over 5 score the same at 0.437; above it, 5 wins."""
+    parts = np.asarray(answer, dtype=object).ravel().tolist()
+    reject(
+        len(parts) != 2,
+        "Two numbers were asked for.",
+        "Write the α, then how many tokens the winner above it has: [0.5, 3].",
+    )
+    got, winner = map(as_number, parts)
     reject_each(
         got,
         (3.0 / 2.4, "That is the ratio of the sums.", "Which power of 5 / 3 is it?"),
@@ -482,4 +496,11 @@ def flip_penalty(answer: object) -> str:
         "Not this number.",
         "Set 2.4 / 3^α = 3.0 / 5^α, and take logarithms.",
     )
-    return "right: ln 1.25 / ln (5 / 3). Above it the longer sentence wins."
+    reject(
+        winner != 5,
+        "The α is right; the winner above it is not.",
+        "Compare the means, α = 1: which of them is nearer to 0?",
+    )
+    return (
+        "right: ln 1.25 / ln (5 / 3). Above it the longer sentence wins: −0.60 against −0.80 at 1."
+    )
