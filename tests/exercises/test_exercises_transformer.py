@@ -170,7 +170,7 @@ class TestAnswers(ExerciseAnswers):
             "no pre-norm decoder layer": last_sum_forgotten,
         },
         "transformer-5": {"not right": "CEF", "should it read": "BCF", "comparison": "ABC"},
-        "transformer-6": {"not right": "C", "how low": "CDEF", "every loss far below": "CDE"},
+        "transformer-6": {"not right": "C", "how low": "CDEF", "knows all but the answer": "CDE"},
         "transformer-7": {
             "all three": (6, 7, 8),
             "B and G": (5, 7, 8),

@@ -263,11 +263,6 @@ def proofs_of_a_leak(answer: object) -> str:
         "CD",
         "For each line: how low can the loss be if the model knows all but the answer itself?"
         " What else, source and number of words, tells it something?",
-        (
-            "CDE",
-            "You took every loss far below ln V for a proof.",
-            "From how many words are the targets of each line drawn, and who knows them?",
-        ),
     )
     return "right. Words that nothing else can tell, drawn evenly from all V: only these are proof."
 
