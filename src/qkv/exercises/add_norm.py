@@ -116,6 +116,11 @@ def post_norm_by_hand(answer: object) -> str:
             "What stands around the variance in the formula?",
         ),
         (
+            GAMMA * (FOUR - 5) / np.sqrt(20) + BETA,
+            "The squares were added up, and no mean was taken.",
+            "The variance is the mean of the four squares.",
+        ),
+        (
             GAMMA * FOUR / np.sqrt(5) + BETA,
             "The mean was not subtracted.",
             "What is done to the numbers before they are divided?",
@@ -176,6 +181,15 @@ def reject_written_into(function: Any, x: Array, f: Any, gamma: Array, beta: Arr
     )
 
 
+def reject_far_off(read: Array, x: Array, gamma: Array, beta: Array) -> None:
+    """Raise `WrongAnswer` if the norm of float32 numbers near 1000 is off."""
+    reject(
+        not is_close(read.reshape(x.shape), gamma * normed(x) + beta, 5e-3),
+        "In float32, numbers near 1000 that differ by little come out wrong.",
+        "Squares near a million lose the small differences. What can be done before squaring?",
+    )
+
+
 def pre_norm(x: Array, f: Any, gamma: Array, beta: Array) -> Array:
     """One step, x + f(LayerNorm(x))."""
     out: Array = x + f(gamma * normed(x) + beta)
@@ -227,6 +241,10 @@ def fault_found(answer: object) -> str:
             f"Some numbers are off for x of shape {x.shape}.",
             "Compare each line with the formula. Only two lines of the given function are wrong.",
         )
+    x, gamma, beta = FAR
+    read: list[Array] = []
+    function(x[None, None], _counted(np.tanh, read), gamma, beta)
+    reject_far_off(read[0], x, gamma, beta)
     return "right: no token reads another, and the sum begins with x itself."
 
 
@@ -279,7 +297,13 @@ def pre_norm_stack_built(answer: object) -> str:
         calls: list[Array] = []
         plain = [np.tanh, _half_next]
         layers = [_counted(f, calls) for f in plain]
+        given = list(layers)
         got = as_array(function(x, layers, gammas, betas))
+        reject(
+            layers != given,
+            "Your function has changed the list of layers.",
+            "The caller still needs it. A loop reads a list; pop takes its entries away.",
+        )
         reject(
             got.shape != x.shape,
             f"For x of shape {x.shape} the shape is {got.shape}.",
@@ -363,11 +387,7 @@ def pre_norm_stack_built(answer: object) -> str:
     x, gamma, beta = FAR
     read: list[Array] = []
     function(x, [_counted(np.tanh, read)], np.stack([gamma, gamma]), np.stack([beta, beta]))
-    reject(
-        not is_close(read[0], gamma * normed(x) + beta, 5e-3),
-        "In float32, numbers near 1000 that differ by little come out wrong.",
-        "Squares near a million lose the small differences. What can be done before squaring?",
-    )
+    reject_far_off(read[0], x, gamma, beta)
     return "right, for one token, a sentence and a batch, in float32 too."
 
 
@@ -434,31 +454,34 @@ def rms_norm_built(answer: object) -> str:
     return "right: no mean, no β."
 
 
+SCALES = np.array([1.0, 2, 4])  # γ of exercise 6
+
+
 @exercise("add_norm-6")
 def lost_gradient(answer: object) -> str:
-    """A dout, not all equal, for which LayerNorm of 1, 4, 7 sends nothing back."""
+    """A dout for which LayerNorm of 1, 4, 7 with γ = (1, 2, 4) sends nothing back."""
     dout = as_array(answer, (3,), "dout has the shape of the output.").astype(float)
     reject(not np.isfinite(dout).all(), "These are no finite numbers.", "Use small whole numbers.")
     reject(not dout.any(), "All three are 0.", "A dout of zeros sends nothing back, too.")
-    reject(
-        bool(np.ptp(dout) < 1e-3 * np.abs(dout).max()),
-        "All three are equal, or nearly.",
-        "That is one of the two directions. The other one is the output itself.",
-    )
     x = np.array([1.0, 4, 7])
-    dx, _, _ = layer_norm_backward(dout, x, np.ones(3), 1e-12)
     reject(
-        not is_near(dx, 0, dout, 5e-3),
-        f"dx is {[float(f'{slope:.2g}') for slope in dx]}.",
-        "A small step of x in which directions leaves the output as it is? x + 1 is one, 2x is "
-        "another. What does 2x do to the normalised vector?",
+        is_near(np.diff(dout, 2), 0, dout, 5e-3),
+        "That would be right for γ = 1.",
+        "dout is first multiplied by γ, place by place. What must come out of that product?",
     )
-    return "right: the output, and any sum of it with equal numbers."
+    dx, _, _ = layer_norm_backward(dout, x, SCALES, 1e-12)
+    reject(
+        bool(np.abs(dx * np.sqrt(6)).max() > 5e-3 * np.abs(SCALES * dout).max()),
+        f"dx is {[float(f'{slope:.2g}') for slope in dx]}.",
+        "dout is first multiplied by γ. A small step of x in which directions leaves the output as "
+        "it is? x + 1 is one, 2x is another. What does 2x do to the normalised vector?",
+    )
+    return "right: times γ it is the normalised vector, or equal numbers, or a sum of both."
 
 
 @exercise("add_norm-7")
 def two_that_become_one(answer: object) -> str:
-    """Two vectors of three numbers, no multiples of each other, with one LayerNorm output."""
+    """Two vectors of three numbers, neither multiples nor shifted, with one LayerNorm output."""
     pair = as_array(answer, (2, 3)).astype(float)
     first, second = pair
     reject(
@@ -481,6 +504,11 @@ def two_that_become_one(answer: object) -> str:
         is_near(second, factor * first, second, 1e-3),
         "One is a multiple of the other, or nearly.",
         "A factor leaves the norm unchanged. So does another change: see the first step.",
+    )
+    reject(
+        bool(np.ptp(second - first) < 0.1),
+        "The second is the first plus one number, or nearly.",
+        "That leaves the norm unchanged, and so does a factor. Do both.",
     )
     a, b = normed(first, eps=0.0), normed(second, eps=0.0)
     reject(
