@@ -44,10 +44,10 @@ def deep_stack(*, depth: int, weights: str) -> Panels:
     differences = {way: _power(run.differences) for way, run in found.items()}
     return {
         "differences": Lines(layers, differences, "sub-layer"),
-        "gradient": Lines(layers[1:], gradients, "sub-layer"),
+        "gradient": Lines(layers, gradients, "sub-layer"),
         "size": Lines(layers, sizes, "sub-layer"),
         "summary": Table(
-            ("placement", "difference at the last", "gradient at the first"),
+            ("stack", "difference at the end", "gradient at the start"),
             tuple(
                 (way, short(run.differences[-1]), short(run.gradients[0]))
                 for way, run in found.items()
