@@ -39,12 +39,12 @@ def deep_stack(*, depth: int, weights: str) -> Panels:
     """
     found = {way: signals(way, depth, weights) for way in PLACEMENTS}
     layers = np.arange(depth + 1)
-    gradients = {way: _power(run.gradients) for way, run in found.items()}
+    gradients = {way: _power(run.gradients[::-1]) for way, run in found.items()}
     sizes = {way: _power(run.sizes) for way, run in found.items()}
     differences = {way: _power(run.differences) for way, run in found.items()}
     return {
         "differences": Lines(layers, differences, "sub-layer"),
-        "gradient": Lines(layers, gradients, "sub-layer"),
+        "gradient": Lines(layers, gradients, "sub-layers on the way back"),
         "size": Lines(layers, sizes, "sub-layer"),
         "summary": Table(
             ("stack", "difference at the end", "gradient at the start"),
