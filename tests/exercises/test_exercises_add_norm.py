@@ -107,6 +107,12 @@ def stack_up_to_three_axes(x, layers, gammas, betas):
     return pre_stack(x, layers, gammas, betas)
 
 
+def stack_of_two(x, layers, gammas, betas):
+    for i in range(min(2, len(layers))):
+        x = pre(x, layers[i], gammas[i], betas[i])
+    return norm(x, gammas[-1], betas[-1])
+
+
 def stack_by_recursion(x, layers, gammas, betas):
     if not layers:
         return norm(x, gammas[0], betas[0])
@@ -125,7 +131,7 @@ GAMMA, BETA = np.array([1, 1, 2, 2]), np.array([0, 0, 0, 3])
 
 RIGHT = {
     "add_norm-1": [-1.34, -0.45, 0.89, 5.68],
-    "add_norm-2": -1,
+    "add_norm-2": [0.41, 0.25, 0.61],
     "add_norm-3": pre,
     "add_norm-4": pre_stack,
     "add_norm-5": rms,
@@ -152,10 +158,12 @@ WRONG = {
         "three numbers": [1, 2, 3],
     },
     "add_norm-2": {
-        "grows with them": 1,
-        "explodes without them": -1.5,
-        "not finite": np.nan,
-        "two numbers": [-1, -1],
+        "no roots": [0.17, 0.06, 0.37],
+        "upside down": [2.44, 4, 1.64],
+        "sizes added": [0.11, 0.06, 0.002],
+        "the second alone": [0.41, np.nan, 0.61],
+        "the third alone": [0.41, 0.25, 2**-24],
+        "two numbers": [0.41, 0.25],
     },
     "add_norm-3": {
         "the axis alone is mended": lambda x, f, g, b: given(x, f, g, b, axis=-1),
@@ -227,9 +235,9 @@ ALSO_RIGHT = {
     "in an array": ("add_norm-7", np.array([[1, 4, 7], [3, 9, 15]])),
     "decimals": ("add_norm-7", [[1.5, 3, 20], [1.75, 2.5, 11]]),
     "a negative number": ("add_norm-7", ([-2, 0, 2], [1, 4, 7])),
-    "Fraction": ("add_norm-2", Fraction(-1)),
-    "near −1": ("add_norm-2", np.float32(-0.97)),
-    "in a list": ("add_norm-2", [-1.0]),
+    "Fractions": ("add_norm-2", [Fraction(256, 625), Fraction(1, 4), Fraction(48, 49) ** 24]),
+    "float32, in a tuple": ("add_norm-2", tuple(np.float32([0.4096, 0.25, 0.6097]))),
+    "cut": ("add_norm-2", [0.4096, 0.25, 0.609]),
     "package": ("add_norm-3", lambda x, f, g, b: x + f(layer_norm(x, g, b))),
     "std": (
         "add_norm-3",
@@ -242,6 +250,11 @@ ALSO_RIGHT = {
     "equal numbers times γ": ("add_norm-6", [4, 2, 1]),
     "the sum of both directions": ("add_norm-6", [0, 0.5, 0.5]),
     "negative": ("add_norm-6", (4, 0, -1)),
+    "in even steps, and right with γ": ("add_norm-6", [4, 3, 2]),
+    "in even steps, halves": ("add_norm-6", [2, 1.5, 1]),
+    "in even steps, negative": ("add_norm-6", [-4, -3, -2]),
+    "a range": ("add_norm-6", range(4, 1, -1)),
+    "two decimals": ("add_norm-6", [-1.22, 0, 0.31]),
     "fractions": ("add_norm-6", [Fraction(-1), 0, Fraction(1, 4)]),
     "far from 0 and right": ("add_norm-6", [10000, 5000.5, 2500.5]),
     "thirds to two digits": ("add_norm-6", [0.33, 0.33, 0.25]),
@@ -250,10 +263,10 @@ ALSO_RIGHT = {
 
 ALSO_WRONG = {
     "a multiple but for its last digit": ("add_norm-7", ([1, 2, 3], [2, 4, 6.0001])),
-    "lost either way": ("add_norm-2", -0.5),
-    "add_norm-2, 0": ("add_norm-2", 0),
-    "add_norm-2, from the table": ("add_norm-2", 0.02),
-    "add_norm-2, minus two": ("add_norm-2", -2),
+    "add_norm-2, one sub-layer too many": ("add_norm-2", [0.33, 0.25, 0.61]),
+    "add_norm-2, one sub-layer": ("add_norm-2", [0.8, 0.25, 0.61]),
+    "add_norm-2, 15 in the sum": ("add_norm-2", [0.41, 0.258, 0.61]),
+    "add_norm-2, the third without roots": ("add_norm-2", [0.41, 0.25, 0.37]),
     "add_norm-3, as it was given": ("add_norm-3", given),
     "add_norm-3, over the tokens": (
         "add_norm-3",
@@ -262,11 +275,15 @@ ALSO_WRONG = {
     "add_norm-3, post-norm": ("add_norm-3", lambda x, f, g, b: norm(x + f(x), g, b)),
     "add_norm-3, no addition": ("add_norm-3", lambda x, f, g, b: f(norm(x, g, b))),
     "add_norm-3, no ε": ("add_norm-3", lambda x, f, g, b: pre(x, f, g, b, eps=0)),
+    "add_norm-4, two layers at most": ("add_norm-4", stack_of_two),
     "add_norm-4, not for four axes": ("add_norm-4", stack_up_to_three_axes),
     "the normalised vector, without γ": ("add_norm-6", [-1, 0, 1]),
     "x of the question": ("add_norm-6", [1, 4, 7]),
     "γ itself": ("add_norm-6", [1, 2, 4]),
     "not nearly equal": ("add_norm-6", [100, 51, 25]),
+    "large, and not nearly equal": ("add_norm-6", [10000, 5003, 2500]),
+    "small, one number": ("add_norm-6", [0.01, 0, 0]),
+    "in even steps, wrong": ("add_norm-6", [3, 4, 5]),
     "a seventh": ("add_norm-6", [-1, 0, 0.3]),
     "nearly shifted": ("add_norm-7", ([1, 4, 7], [2, 5.01, 8.02])),
     "add_norm-3, mean of squares less squared mean": ("add_norm-3", step_by_squares),

@@ -92,7 +92,23 @@ def test_medians_are_those_of_five_seeds():
     runs = [signals("pre-norm", 4, seed=seed) for seed in range(5)]
     difference, gradient = medians("pre-norm", 4)
     assert difference == sorted(run.differences[-1] for run in runs)[2]
-    assert gradient == sorted(run.gradients[0] for run in runs)[2]
+    assert gradient == sorted(run.queries[1] for run in runs)[2]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_w_q_gets_no_gradient_where_the_tokens_are_equal_though_x_gets_one(seed):
+    for start in STARTS:
+        equal = signals("norm only", 48, start, seed)
+        assert equal.queries[23] < 1e-12
+        assert 0.04 < equal.gradients[0] < 10
+        assert signals("pre-norm", 48, start, seed).queries[23] > 0.03
+    assert signals("post-norm", 48, "Xavier", seed).queries[23] < 1e-4
+    assert signals("post-norm", 48, "N(0, 0.07)", seed).queries[23] > 0.03
+
+
+def test_a_feed_forward_network_has_no_w_q():
+    queries = signals("pre-norm", 4, kind="in turn").queries
+    assert np.isnan(queries).tolist() == [False, True, False, True]
 
 
 @pytest.mark.parametrize(

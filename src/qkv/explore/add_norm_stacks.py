@@ -33,11 +33,14 @@ class Signals:
         sizes: (depth + 1,) root mean square of the vectors, before the stack and after each step.
         differences: (depth + 1,) the size without the tokens' mean vector, divided by the size: 0
             when all tokens have the same vector, but for rounding.
+        queries: (depth,) root mean square of the gradient of each W_Q; not a number where a
+            sub-layer has none.
     """
 
     gradients: Array
     sizes: Array
     differences: Array
+    queries: Array
 
 
 class Attention:
@@ -135,14 +138,17 @@ def signals(
     vectors = [x]
     for f, norm in zip(stack, norms, strict=True):
         vectors.append(step(vectors[-1], f, norm, placement))
-    gradients = [dout / _size(dout)]  # from the last to the first
+    gradients, queries = [dout / _size(dout)], []  # from the last to the first
     with np.errstate(over="ignore", invalid="ignore"):
         for f, norm in zip(reversed(stack), reversed(norms), strict=True):
             gradients.append(step_backward(gradients[-1], f, norm, placement))
+            attends = isinstance(f, Attention)
+            queries.append(_size(f.layer.w_q.grads["weight"]) if attends else math.nan)
     sizes = np.array([_size(x) for x in vectors])
     apart = np.array([_size(x - x.mean(axis=0)) for x in vectors])
     shares = np.where(apart / sizes < ROUNDING, 0, apart / sizes)
-    return Signals(np.array([_size(dx) for dx in reversed(gradients)]), sizes, shares)
+    of_x = np.array([_size(dx) for dx in reversed(gradients)])
+    return Signals(of_x, sizes, shares, np.array(queries[::-1]))
 
 
 def medians(
@@ -152,11 +158,12 @@ def medians(
 
     Returns:
         The difference between the tokens after the last sub-layer, and the size of the gradient
-        below the first, for a gradient of size 1 above the last.
+        of W_Q in the middle one, for a gradient of size 1 above the last.
     """
     runs = [signals(placement, depth, start, seed, kind) for seed in range(SEEDS)]
     differences = [run.differences[-1] for run in runs]
-    return float(np.median(differences)), float(np.median([run.gradients[0] for run in runs]))
+    queries = [run.queries[(depth - 1) // 2] for run in runs]
+    return float(np.median(differences)), float(np.median(queries))
 
 
 def _size(x: Array) -> float:
