@@ -142,8 +142,8 @@ def signals(
     with np.errstate(over="ignore", invalid="ignore"):
         for f, norm in zip(reversed(stack), reversed(norms), strict=True):
             gradients.append(step_backward(gradients[-1], f, norm, placement))
-            attends = isinstance(f, Attention)
-            queries.append(_size(f.layer.w_q.grads["weight"]) if attends else math.nan)
+            found = _size(f.layer.w_q.grads["weight"]) if isinstance(f, Attention) else math.nan
+            queries.append(found)
     sizes = np.array([_size(x) for x in vectors])
     apart = np.array([_size(x - x.mean(axis=0)) for x in vectors])
     shares = np.where(apart / sizes < ROUNDING, 0, apart / sizes)
