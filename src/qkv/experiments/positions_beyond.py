@@ -70,6 +70,10 @@ def check(figures: Figures) -> None:
         assert min(min(shares) for shares in kinds["rotary"].values()) > 0.99
         for kind in ("learned", "sinusoidal"):
             assert max(kinds[kind]["to four times"]) < 0.4, kind
+    for kinds in figures["accuracy with far keys"].values():
+        assert max(kinds["rotary"]["to four times"]) < 0.2
+        assert min(kinds[RANDOM_START]["to four times"]) > 0.8
+    assert min(figures["accuracy with far keys"]["1"]["alibi"]["to four times"]) > 0.95
     assert min(near["alibi"]["to four times"]) > 0.95
     assert max(far["alibi"]["trained"]) < 0.8
     assert 0.6 < min(near["none"]["trained"]) <= max(near["none"]["trained"]) < 0.95
