@@ -20,7 +20,7 @@ import qkv.torch as qt
 from qkv.config import TransformerConfig
 from qkv.experiments.stored_results import run_and_store
 
-__all__ = ["KINDS", "check", "measure"]
+__all__ = ["KINDS", "TESTS", "check", "measure", "train"]
 
 RANDOM_START = "sinusoidal, random start"
 KINDS = ("learned", "sinusoidal", RANDOM_START, "rotary", "alibi", "none")
@@ -47,7 +47,7 @@ def measure(small: bool = False) -> Figures:
     length, steps, seeds = (12, 40, 1) if small else (32, 800, 3)
     shares: Figures = {test: {str(distance): {} for distance in DISTANCES} for test in TESTS}
     for distance, kind in product(DISTANCES, KINDS):
-        runs = [_train(kind, distance, length, steps, seed) for seed in range(seeds)]
+        runs = [train(kind, distance, length, steps, seed) for seed in range(seeds)]
         for test in TESTS:
             shares[test][str(distance)][kind] = _ranges([run[test] for run in runs])
     return {"length": length, "tested": 4 * length, "steps": steps, "seeds": seeds, **shares}
@@ -84,13 +84,15 @@ def _ranges(runs: list[Shares]) -> dict[str, list[float]]:
     return dict(zip(names, map(list, zip(*runs, strict=True)), strict=True))
 
 
-def _train(kind: str, distance: int, length: int, steps: int, seed: int) -> dict[str, Shares]:
+def train(
+    kind: str, distance: int, length: int, steps: int, seed: int, heads: int = 4
+) -> dict[str, Shares]:
     """Train one model; its shares of right answers in each of the three tests."""
     rng = torch.Generator().manual_seed(seed)
     config = TransformerConfig(
         VOCABULARY,
         d_model=32,
-        n_heads=4,
+        n_heads=heads,
         d_ff=64,
         n_layers=2,
         dropout=0.0,
