@@ -1,6 +1,8 @@
 """The exercises of "Training": right answers pass; each typical mistake meets its own hint."""
 
 import numpy as np
+import torch
+import torch.nn.functional as F
 
 from qkv.exercises.training import PANELS
 from qkv.numpy import cross_entropy, cross_entropy_backward, softmax
@@ -12,8 +14,75 @@ Y = np.array([[0, 0, 1], [0, 1, 0], [1, 0, 0]])
 COUNTS = np.array([[1], [1], [0]])
 
 
-def mean_losses(*models):
-    return [-np.log(p).mean() for p in models]
+def four(*losses):
+    """Loss and perplexity of each."""
+    return [number for loss in losses for number in (loss, np.exp(loss))]
+
+
+def mean_losses(*models, scale=1.0):
+    return four(*[-scale * np.log(p).mean() for p in models])
+
+
+def train(model, optimizer, source, target, steps):
+    for _ in range(steps):
+        logits = model(source, target[:, :-1])
+        loss = F.cross_entropy(logits.flatten(0, 1), target[:, 1:].flatten(), ignore_index=0)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return loss.item()
+
+
+def cleared_after_the_step(model, optimizer, source, target, steps):
+    model.train()
+    for _ in range(steps):
+        logits = model(source, target[:, :-1]).transpose(1, 2)  # (B, V, T)
+        loss = F.cross_entropy(logits, target[:, 1:], ignore_index=0)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    return "trained"
+
+
+def as_given(model, optimizer, source, target, steps, read=slice(1, None), ids=0, clear=True):
+    """The loop that the chapter hands over, and others like it."""
+    for _ in range(steps):
+        logits = model(source, target[:, read])
+        predict = target[:, 1:].flatten()
+        loss = F.cross_entropy(logits.flatten(0, 1), predict, ignore_index=ids)
+        loss.backward()
+        if clear:
+            optimizer.zero_grad()
+        optimizer.step()
+    return loss.item()
+
+
+def repeats(model, optimizer, source, target, steps):
+    for _ in range(steps):
+        read = target[:, :-1]
+        loss = F.cross_entropy(model(source, read).flatten(0, 1), read.flatten(), ignore_index=0)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return loss.item()
+
+
+def padding_counts(model, optimizer, source, target, steps):
+    for _ in range(steps):
+        loss = F.cross_entropy(model(source, target[:, :-1]).flatten(0, 1), target[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return loss.item()
+
+
+def reads_answers(model, optimizer, source, target, steps):
+    answers = torch.cat([target[:, 1:], target[:, -1:]], 1)
+
+    def leaking(source, _):
+        return model(source, answers[:, :-1])
+
+    return train(leaking, optimizer, source, target, steps)
 
 
 def loss_and_gradient(logits, targets, pad_id, ignored=None, sign=1.0, scale=None):
@@ -79,25 +148,33 @@ RIGHT = {
     "training-2": (P - Y) * COUNTS / 2,
     "training-3": PANELS,
     "training-4": loss_and_gradient,
-    "training-5": [2000, 16_000],
-    "training-6": 0.125,
+    "training-5": train,
+    "training-6": [-1, 1 / 19],
+    "training-7": [2000, 16_000],
+    "training-8": 0.125,
 }
 ALSO_RIGHT = {
-    "two decimals": ("training-1", (1.23, 0.69)),
+    "two decimals": ("training-1", (1.23, 3.42, 0.69, 1.99)),
+    "e to rounded losses": ("training-1", (1.23, np.exp(1.23), 0.693, 2)),
+    "another form of a right loop": ("training-5", cleared_after_the_step),
+    "three decimals": ("training-6", (-1.0, 0.053)),
+    "two decimals of a step": ("training-6", (-1.0, 0.05)),
     "small letters": ("training-3", {k.lower(): v.upper() for k, v in PANELS.items()}),
-    "another order": ("training-5", (16_000, 2000)),
+    "another order": ("training-7", (16_000, 2000)),
 }
 WRONG = {
     "training-1": {
         "exchanged": mean_losses(B, A),
-        "negative": [-x for x in mean_losses(A, B)],
-        "summed": [4 * x for x in mean_losses(A, B)],
-        "mean before logarithm": [-np.log(A.mean()), np.log(2)],
-        "base 10": [x / np.log(10) for x in mean_losses(A, B)],
-        "base 2": [x / np.log(2) for x in mean_losses(A, B)],
-        "no logarithm": [1 - A.mean(), 0.5],
-        "one number": 0.69,
-        "other": [1, 2],
+        "losses first": [*mean_losses(A, B)[::2], *mean_losses(A, B)[1::2]],
+        "negative": mean_losses(A, B, scale=-1),
+        "summed": mean_losses(A, B, scale=4),
+        "mean before logarithm": four(-np.log(A.mean()), np.log(2)),
+        "base 10": mean_losses(A, B, scale=1 / np.log(10)),
+        "base 2": mean_losses(A, B, scale=1 / np.log(2)),
+        "no logarithm": four(1 - A.mean(), 0.5),
+        "2 to the loss": [1.23, 2**1.23, 0.69, 2**0.69],
+        "two numbers": [1.23, 0.69],
+        "other": [1, 2, 3, 4],
     },
     "training-2": {
         "y − p": (Y - P) * COUNTS / 2,
@@ -113,17 +190,13 @@ WRONG = {
     "training-3": {
         "A healthy": diagnoses(A="healthy"),
         "A leak": diagnoses(A="leak"),
-        "A rate": diagnoses(A="rate too high"),
-        "B pairs": diagnoses(B="few pairs"),
-        "B low": diagnoses(B="rate too low"),
-        "B healthy": diagnoses(B="healthy"),
-        "C leak": diagnoses(C="leak"),
-        "C padding": diagnoses(C="loss on padding"),
-        "C low": diagnoses(C="rate too low"),
+        "B high": diagnoses(B="rate too high"),
+        "B padding": diagnoses(B="loss on padding"),
+        "C pairs": diagnoses(C="few pairs"),
+        "C high": diagnoses(C="rate too high"),
         "D healthy": diagnoses(D="healthy"),
-        "D pairs": diagnoses(D="few pairs"),
-        "D padding": diagnoses(D="loss on padding"),
-        "D high": diagnoses(D="rate too high"),
+        "A and B exchanged": diagnoses(A="few pairs", B="loss on padding"),
+        "the training loss alone": diagnoses(A="healthy", B="healthy", D="healthy"),
         "unknown": diagnoses(D="magic"),
         "a string": "ABCD",
     },
@@ -150,6 +223,27 @@ WRONG = {
         "always 1": lambda z, t, p: (1.0, z),
     },
     "training-5": {
+        "as it was given": as_given,
+        "one fault left": reads_answers,
+        "not cleared": lambda *a: as_given(*a, read=slice(-1), clear=False),
+        "padding counts": padding_counts,
+        "repeats": repeats,
+        "one step less": lambda m, o, s, t, n: train(m, o, s, t, n - 1),
+        "no function": "train",
+        "returns nothing": lambda *a: None,
+    },
+    "training-6": {
+        "with the gradient": [1, -1 / 19],
+        "plain": [-3, 3],
+        "always η": [-1, 1],
+        "not corrected": [-0.707, 0.0503],
+        "zero": [-1, 0],
+        "m alone corrected at step 1": [-1, 0.01],
+        "wrong sign": [-1, -0.0526],
+        "one": [-1],
+        "other": [2, 2],
+    },
+    "training-7": {
         "doubled": [2000, 8000],
         "a line": [2000, 6000],
         "root of two": [2000, 5657],
@@ -157,7 +251,7 @@ WRONG = {
         "one": [2000],
         "other": [100, 200],
     },
-    "training-6": {
+    "training-8": {
         "the same": 0.1,
         "exchanged": 0.08,
         "one share": 0.025,

@@ -99,43 +99,56 @@ def _name_gradient(got: Array, logits: Array, targets: Array, pad_id: int) -> No
 
 
 # What each panel of the figure shows, and the other diagnoses that are on offer.
-PANELS = {"A": "few pairs", "B": "rate too high", "C": "healthy", "D": "leak"}
-DIAGNOSES = (*sorted(PANELS.values()), "loss on padding", "rate too low")
+PANELS = {"A": "loss on padding", "B": "few pairs", "C": "rate too low", "D": "leak"}
+DIAGNOSES = (*sorted(PANELS.values()), "healthy", "rate too high")
 
 
 @exercise("training-1")
 def two_models(answer: object) -> str:
-    """Mean loss of p = 0.9, 0.9, 0.9, 0.01, and of 0.5 four times."""
-    got = as_array(answer, (2,), "First the loss of A, then that of B.").astype(float)
+    """Mean loss and perplexity of p = 0.9, 0.9, 0.9, 0.01, and of 0.5 four times."""
+    order = "Loss and perplexity of A, then loss and perplexity of B."
+    got = as_array(answer, (4,), f"Four numbers. {order}").astype(float)
     a, b = np.array([0.9, 0.9, 0.9, 0.01]), np.full(4, 0.5)
-    right = np.array([-np.log(p).mean() for p in (a, b)])
+    losses = np.array([-np.log(p).mean() for p in (a, b)])
+
+    def four(of_each: Any) -> Array:
+        """Loss, perplexity, loss, perplexity, of two losses."""
+        return np.stack([of_each, np.exp(of_each)], axis=1).ravel()
+
+    right = four(losses)
     reject_each(
         got,
-        (right[::-1], "The two are exchanged.", "A is the model with the 0.01."),
-        (-right, "The sign is wrong.", "The logarithm of a number below 1 is negative."),
-        (4 * right, "These are sums.", "The loss of a sentence is a mean over its tokens."),
+        (four(losses[::-1]), "The two are exchanged.", "A is the model with the 0.01."),
+        ([*losses, *np.exp(losses)], "These are two losses, then two perplexities.", order),
+        (four(-losses), "The sign is wrong.", "The logarithm of a number below 1 is negative."),
+        (four(4 * losses), "These are sums.", "The loss of a sentence is a mean over its tokens."),
         (
-            [-np.log(p.mean()) for p in (a, b)],
+            four([-np.log(p.mean()) for p in (a, b)]),
             "The mean was taken before the logarithm.",
             "Each token has a loss of its own. Average the losses, not the probabilities.",
         ),
         (
-            right / np.log(10),
+            four(losses / np.log(10)),
             "This is the logarithm to base 10.",
             "The book uses the natural logarithm: −ln 0.5 = 0.693.",
         ),
-        (right / np.log(2), "This is the logarithm to base 2.", "ln is the one to base e."),
+        (four(losses / np.log(2)), "This is the logarithm to base 2.", "ln is the one to base e."),
         (
-            [1 - p.mean() for p in (a, b)],
+            four([1 - p.mean() for p in (a, b)]),
             "No logarithm was taken.",
             "What does a token with p = 0.01 cost?",
         ),
         tolerance=TWO_DECIMALS,
     )
     reject(
-        not is_close(got, right, TWO_DECIMALS),
-        "Not these numbers.",
+        not is_close(got[::2], losses, TWO_DECIMALS),
+        "The losses are not these numbers.",
         "Four losses −ln p for each model, then their mean.",
+    )
+    reject(
+        not is_close(got, right, 3 * TWO_DECIMALS),
+        "The losses are right, the perplexities are not.",
+        "Perplexity is e to the mean loss.",
     )
     return "right. A has the larger probability three times, and the larger loss."
 
@@ -190,9 +203,9 @@ def diagnose(answer: object) -> str:
     reject_choice(
         said,
         PANELS,
-        "Of each run: do its curves part, how low do they end and how soon, what does it write?",
+        "Of each run: where do its curves begin and end, and what does it write?",
         (
-            PANELS | {"A": "healthy", "B": "rate too low", "D": "healthy"},
+            PANELS | {"A": "healthy", "B": "healthy", "D": "healthy"},
             "You judged by the training loss alone.",
             "Which curve is about new pairs? And read what each run writes.",
         ),
@@ -207,7 +220,8 @@ def loss_and_gradient(answer: object) -> str:
     rng = np.random.default_rng(0)
     logits = rng.normal(size=(2, 3, 5))  # (B, T, V)
     full, padded = np.array([[1, 4, 2], [3, 1, 2]]), np.array([[1, 4, 2], [3, PAD, PAD]])
-    for targets, pad_id in ((full, PAD), (padded, PAD), (np.where(padded == PAD, 4, padded), 4)):
+    other = np.array([[1, 0, 2], [3, 4, 4]])  # 4 is <PAD>, and 0 a word
+    for targets, pad_id in ((full, PAD), (padded, PAD), (other, 4)):
         loss, gradient = _read(function(logits.copy(), targets.copy(), pad_id), logits.shape)
         _name_loss(loss, logits, targets, pad_id)
         _name_gradient(gradient, logits, targets, pad_id)
@@ -231,6 +245,114 @@ def loss_and_gradient(answer: object) -> str:
 
 
 @exercise("training-5")
+def mended_loop(answer: object) -> str:
+    """`f(model, optimizer, source, target, steps)` trains as it should: parameters are compared."""
+    function = as_function(answer)
+    target = np.array([[1, 5, 6, 2], [1, 7, 2, PAD]])
+    got = _trained(function)
+    read, predict = target[:, :-1], target[:, 1:]
+    right = _trained(_loop(read, predict))
+    if is_close(got, right, 1e-9):
+        return "right: one fault held the loss still, and behind it the other made it fall too far."
+    reject_each(
+        got,
+        (
+            _trained(_loop(read, predict, clear="before the step")),
+            "No parameter has moved.",
+            "Print the loss of two steps. What does step() read, and who has cleared it?",
+        ),
+        (
+            _trained(_loop(predict, predict)),
+            "The loss falls now, and the model writes nothing right.",
+            "Print what the decoder reads, and what it has to predict.",
+        ),
+        (
+            _trained(_loop(read, predict, clear="never")),
+            "Each step adds its gradients to those of the steps before.",
+            "Which call clears them, and where in the loop is it safe?",
+        ),
+        (
+            _trained(_loop(read, predict, ignored=-100)),
+            "<PAD> counts in the loss.",
+            "It did not in the loop that was given.",
+        ),
+        (
+            _trained(_loop(read, read)),
+            "The model is trained to repeat the token that it reads.",
+            "What it has to predict was right in the loop that was given.",
+        ),
+        tolerance=1e-9,
+    )
+    raise WrongAnswer(
+        "After three steps the parameters are not those of the right loop.",
+        "Forward, loss, clear the old gradients, backward, step: once each, and nothing else.",
+    )
+
+
+def _trained(function: Any) -> Array:
+    """All parameters of a small model after three plain steps of a reader's loop, in one row."""
+    import torch  # costs seconds, and no other exercise of the chapter asks for it
+
+    from qkv.config import TransformerConfig
+    from qkv.torch import Transformer
+
+    sizes = {"d_model": 4, "n_heads": 2, "d_ff": 8, "n_layers": 1, "dropout": 0.0}
+    config = TransformerConfig(8, 9, tie_word_embeddings="target", pad_id=PAD, **sizes)
+    model = Transformer(config, rng=torch.Generator().manual_seed(0)).double()
+    source = torch.tensor([[4, 5, 2], [6, 2, PAD]])
+    target = torch.tensor([[1, 5, 6, 2], [1, 7, 2, PAD]])
+    function(model, torch.optim.SGD(model.parameters(), lr=0.1), source, target, 3)
+    return np.concatenate([value.detach().numpy().ravel() for value in model.parameters()])
+
+
+def _loop(read: Array, predict: Array, ignored: int = PAD, clear: str = "before backward") -> Any:
+    """A training loop, the right one or with a fault."""
+    import torch
+    from torch.nn import functional as F
+
+    def train(model: Any, optimizer: Any, source: Any, target: Any, steps: int) -> None:
+        for _ in range(steps):
+            logits = model(source, torch.tensor(read)).flatten(0, 1)
+            loss = F.cross_entropy(logits, torch.tensor(predict).flatten(), ignore_index=ignored)
+            if clear == "before backward":
+                optimizer.zero_grad()
+            torch.autograd.backward(loss)
+            if clear == "before the step":
+                optimizer.zero_grad()
+            optimizer.step()
+
+    return train
+
+
+@exercise("training-6")
+def two_steps_of_adam(answer: object) -> str:
+    """Adam's two steps for gradients 3 and −3, β₁ = 0.9, η = 1: −1 and +1/19."""
+    got = as_array(answer, (2,), "One number for each of the two steps.").astype(float)
+    right = np.array([-1, 1 / 19])
+    reject_each(
+        got,
+        (-right, "The signs are reversed.", "A step goes against the gradient."),
+        ([-3, 3], "These are plain steps.", "Adam divides m̂ by the root of v̂."),
+        ([-1, 1], "The second step is not η.", "m̂ is an average of 3 and −3, and v̂ of 9 and 9."),
+        (
+            [-0.3 / 0.18**0.5, 0.03 / 0.3564**0.5],
+            "m and v were not corrected.",
+            "Divide m by 1 − 0.9ᵗ and v by 1 − 0.98ᵗ, where t is the step.",
+        ),
+        ([-1, 0.0], "The second step is small, and not 0.", "m is 0.9 · 0.3 + 0.1 · (−3)."),
+        ([-1, 0.01], "m of step 2 is not yet m̂.", "Divide it by 1 − 0.9²."),
+        ([-1, -1 / 19], "The second step has the wrong sign.", "What sign has m after step 2?"),
+        tolerance=6e-4,
+    )
+    reject(
+        not is_close(got, right, 3.5e-3),
+        "Not these numbers.",
+        "m₁ = 0.1 · 3, then m₂ = 0.9 m₁ + 0.1 · (−3). All squares are 9, so v̂ is 9.",
+    )
+    return "right. The gradient is as large as before, and the step 19 times smaller."
+
+
+@exercise("training-7")
 def half_the_peak(answer: object) -> str:
     """The two steps at which Noam's rate is half of its peak, warm-up 4000: 2000 and 16000."""
     got = as_array(answer, (2,), "One stands before the peak, and one after it.").astype(float)
@@ -254,7 +376,7 @@ def half_the_peak(answer: object) -> str:
     return "right: a line up to the peak, then 1 / √step. Neither d_model nor the factor matters."
 
 
-@exercise("training-6")
+@exercise("training-8")
 def same_smoothing(answer: object) -> str:
     """ε of PyTorch's convention that equals ε = 0.1 spread over the V − 1 = 4 wrong words."""
     got = as_number(answer)
