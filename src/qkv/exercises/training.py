@@ -296,8 +296,8 @@ def _trained(function: Any) -> Array:
     from qkv.config import TransformerConfig
     from qkv.torch import Transformer
 
-    sizes = {"d_model": 4, "n_heads": 2, "d_ff": 8, "n_layers": 1, "dropout": 0.0}
-    config = TransformerConfig(8, 9, tie_word_embeddings="target", pad_id=PAD, **sizes)
+    sizes: dict[str, Any] = {"d_model": 4, "n_heads": 2, "d_ff": 8, "n_layers": 1}
+    config = TransformerConfig(8, 9, tie_word_embeddings="target", pad_id=PAD, dropout=0.0, **sizes)
     model = Transformer(config, rng=torch.Generator().manual_seed(0)).double()
     source = torch.tensor([[4, 5, 2], [6, 2, PAD]])
     target = torch.tensor([[1, 5, 6, 2], [1, 7, 2, PAD]])
