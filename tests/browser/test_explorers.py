@@ -14,7 +14,7 @@ from http.server import ThreadingHTTPServer
 import pytest
 from ipywidgets import Widget
 
-from qkv.explore import Bars, explore, multi_head
+from qkv.explore import Bars, explore
 from qkv.explore.framework.bundle import plain_script, style_sheet
 from qkv.explore.framework.ranges import is_numeric
 from qkv.notebooks.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
@@ -351,16 +351,21 @@ def test_a_hand_on_the_follower_lets_go_of_the_switch(still, book, book_url):
     assert not switch.is_checked()
 
 
+def sizes(d_model, n_heads, d_k):
+    return {"bars": Bars([d_model, n_heads, d_k], ["d_model", "n_heads", "d_k"])}
+
+
 def test_a_follower_with_two_leaders_follows_each(still, book, book_url):
+    models, heads = [8, 32, 128, 512], [1, 2, 4, 8]
     box = explore(
-        multi_head.heads,
+        sizes,
         title="Sizes of heads",
         hint="Move heads.",
         start={"d_model": 32, "n_heads": 2, "d_k": 16},
-        follow=("d_k", ("d_model", "n_heads"), multi_head.FOLLOW),
-        d_model=multi_head.D_MODEL,
-        n_heads=multi_head.N_HEADS,
-        d_k=multi_head.D_K,
+        follow=("d_k", ("d_model", "n_heads"), {(d, h): d // h for d in models for h in heads}),
+        d_model=models,
+        n_heads=heads,
+        d_k=[2**n for n in range(10)],
     )
     explorer = open_alone(still, book, book_url, box)
     switch = explorer.controls.nth(len(explorer.axes)).locator("input[type=checkbox]")
@@ -371,7 +376,7 @@ def test_a_follower_with_two_leaders_follows_each(still, book, book_url):
     ):
         shown = explorer.move(moved)
         assert shown["values"] == values
-        compare(shown, multi_head.heads(**values))
+        compare(shown, sizes(**values))
         assert switch.is_checked()
     assert explorer.move({"d_k": 0})["values"] == {"d_model": 512, "n_heads": 8, "d_k": 1}
     assert not switch.is_checked()

@@ -33,6 +33,16 @@ def has_shares(attention):
     return bool(np.allclose(weights.sum(axis=1), 1) and (weights > -1e-9).all())
 
 
+def without_a_sum(attention):
+    q, k, v = inputs()
+    alone = [attention(row[None], k, v)[0] for row in q]
+    shown = attention(q, k, np.eye(7))
+    same = np.allclose(alone, attention(q, k, v), atol=1e-5) and (shown > -1e-9).all()
+    order = np.random.default_rng(1).permutation(7)
+    moved = np.allclose(attention(q, k[order], v[order]), attention(q, k, v), atol=1e-5)
+    return bool(same and moved and is_blind_to_any(attention))
+
+
 def is_blind(attention):
     q, k, v = inputs()
     return np.allclose(attention(q, k, 2 * v), 2 * attention(q, k, v), atol=1e-5)
@@ -182,6 +192,31 @@ def repaired(q, k, v):
     return powers / powers.sum(axis=-1)[:, None] @ v
 
 
+def repaired_for_four(q, k, v):
+    scores = q @ k.T / math.sqrt(q.shape[-1])
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1).reshape(4, 1) @ v
+
+
+def repaired_after_an_error(q, k, v):
+    try:
+        return broken(q, k, v)
+    except ValueError:
+        return repaired(q, k, v)
+
+
+def repaired_for_width_two(q, k, v):
+    return repaired(q * math.sqrt(q.shape[-1] / 2), k, v)
+
+
+def repaired_by_loops(q, k, v):
+    rows = []
+    for query in q:
+        e = [math.exp(query @ key / math.sqrt(len(query))) for key in k]
+        rows.append(sum(x * value for x, value in zip(e, v, strict=True)) / sum(e))
+    return rows
+
+
 def one_at(row, number):
     w = np.zeros((6, 1))
     w[row] = number
@@ -223,21 +258,21 @@ class TestAnswers(ExerciseAnswers):
     right: ClassVar = {
         "attention-1": [0.25, 0.75],
         "attention-2": 10 * math.e**2 / (math.e**2 + 1),
-        "attention-3": (False, True, False),
-        "attention-4": all_properties,
-        "attention-5": softmax_out,
-        "attention-6": (one_at(0, 3), one_at(5, 3)),
+        "attention-6": (False, True, False),
+        "attention-8": all_properties,
+        "attention-4": softmax_out,
+        "attention-3": (one_at(0, 3), one_at(5, 3)),
         "attention-7": [5, 0, 10],
-        "attention-8": (repaired, *SQUARE),
+        "attention-5": (repaired, *SQUARE),
     }
     also_right: ClassVar = {
         "two decimals": ("attention-2", 8.81),
-        "tried in float32": ("attention-4", in_float32),
-        "tried with whole numbers": ("attention-4", in_whole_numbers),
-        "float64 for float32": ("attention-5", always_float64),
-        "the root by NumPy": ("attention-5", by_numpys_root),
+        "tried in float32": ("attention-8", in_float32),
+        "tried with whole numbers": ("attention-8", in_whole_numbers),
+        "float64 for float32": ("attention-4", always_float64),
+        "the root by NumPy": ("attention-4", by_numpys_root),
         "three rows of other widths": (
-            "attention-8",
+            "attention-5",
             (
                 repaired,
                 np.eye(3, 4) * [[1], [2], [3]],
@@ -245,16 +280,17 @@ class TestAnswers(ExerciseAnswers):
                 np.arange(6).reshape(3, 2),
             ),
         ),
-        "repaired in another way": ("attention-8", [softmax_out, *SQUARE]),
+        "repaired with loops": ("attention-5", (repaired_by_loops, *SQUARE)),
+        "repaired in another way": ("attention-5", [softmax_out, *SQUARE]),
         "two columns, other zeros": (
-            "attention-6",
+            "attention-3",
             [[[4, 0], *[[0, 0]] * 5], np.array([[0, 5], *[[0, 0]] * 4, [4, 7]])],
         ),
-        "a method called dot": ("attention-5", by_dot),
-        "float32 for float64": ("attention-5", always_float32),
-        "ones and zeros": ("attention-3", [0, 1, 0]),
-        "equal values": ("attention-8", (repaired, *SQUARE[:2], [[1.0], [1.0]])),
-        "arrays of whole numbers": ("attention-8", [repaired, *(np.array(x, int) for x in SQUARE)]),
+        "a method called dot": ("attention-4", by_dot),
+        "float32 for float64": ("attention-4", always_float32),
+        "ones and zeros": ("attention-6", [0, 1, 0]),
+        "equal values": ("attention-5", (repaired, *SQUARE[:2], [[1.0], [1.0]])),
+        "arrays of whole numbers": ("attention-5", [repaired, *(np.array(x, int) for x in SQUARE)]),
         "vectors": ("attention-7", np.array([[1.0, 1], [2, 0], [0, 2]])),
         "a negative value": ("attention-7", [0, 1, -1]),
         "thirds to three digits": ("attention-7", [0.333, 0, 0.667]),
@@ -278,14 +314,14 @@ class TestAnswers(ExerciseAnswers):
             "in order": 5,
             "number or an array": "8.81",
         },
-        "attention-3": {
+        "attention-6": {
             "the same number": (True, True, False),
             "stand inside the softmax": (False, False, False),
             "This choice": (False, True, True),
             "One for the keys": (False, True),
             "whether they do": [0, 2, 0],
         },
-        "attention-4": {
+        "attention-8": {
             "same value": lambda attention: True,
             "one by one": lambda attention: False,
             "return statement": lambda attention: None,
@@ -302,7 +338,7 @@ class TestAnswers(ExerciseAnswers):
             "the output alone": lambda attention: attention(*np.ones((3, 2, 2)))[0, 0, 0],
             "without calling": True,
         },
-        "attention-5": {
+        "attention-4": {
             "What is d_k": lambda q, k, v: softmax_out(q, k, v, scale=False),
             "share out 1": lambda q, k, v: softmax_out(q, k, v, axis=-2),
             "step by step": lambda q, k, v: q @ k.T @ v,  # 000-S: (QKᵀ)V
@@ -319,7 +355,7 @@ class TestAnswers(ExerciseAnswers):
             "makes a new array": in_place,
             "which axis of which array": root_of_three,
         },
-        "attention-6": {
+        "attention-3": {
             "(W_Q, W_K)": np.zeros((6, 1)),
             "the same width": (np.zeros((6, 2)), np.zeros((6, 1))),
             "Small whole numbers": (one_at(0, math.inf), one_at(5, 1)),
@@ -336,7 +372,7 @@ class TestAnswers(ExerciseAnswers):
             "One number for each key": [1, 2],
             "Give a number": "none",
         },
-        "attention-8": {
+        "attention-5": {
             "(repaired, q, k, v)": SQUARE,
             "has two rows": (repaired, [1, 0], [2, 0], [1, 0]),
             "as wide as a key": (repaired, *SQUARE[:2], [[1.0], [0.0], [2.0]]),
@@ -351,24 +387,28 @@ class TestAnswers(ExerciseAnswers):
         },
     }
     also_wrong: ClassVar = {
-        "between the values": ("attention-4", between_the_values),
-        "doubled values alone": ("attention-4", is_blind),
-        "the package under another name": ("attention-5", by_alias),
-        "the package itself": ("attention-5", qn.additive_attention),
-        "the package's softmax": ("attention-5", by_softmax_of_the_package),
-        "a helper that calls the package": ("attention-5", by_own_helper),
-        "the package, imported inside": ("attention-5", by_import),
-        "the root of the values' width and one": ("attention-5", root_of_values),
+        "weights without a sum": ("attention-8", without_a_sum),
+        "repaired for four queries only": ("attention-5", (repaired_for_four, *SQUARE)),
+        "repaired only where it raised": ("attention-5", (repaired_after_an_error, *SQUARE)),
+        "repaired for d_k = 2 only": ("attention-5", (repaired_for_width_two, *SQUARE)),
+        "between the values": ("attention-8", between_the_values),
+        "doubled values alone": ("attention-8", is_blind),
+        "the package under another name": ("attention-4", by_alias),
+        "the package itself": ("attention-4", qn.additive_attention),
+        "the package's softmax": ("attention-4", by_softmax_of_the_package),
+        "a helper that calls the package": ("attention-4", by_own_helper),
+        "the package, imported inside": ("attention-4", by_import),
+        "the root of the values' width and one": ("attention-4", root_of_values),
         "equal sums": (
-            "attention-8",
+            "attention-5",
             (repaired, np.eye(3), 2 * np.eye(3), np.arange(6).reshape(3, 2)),
         ),
-        "one query, two keys": ("attention-8", (repaired, [[1.0]], *SQUARE[1:])),
-        "by PyTorch": ("attention-5", by_torch),
+        "one query, two keys": ("attention-5", (repaired, [[1.0]], *SQUARE[1:])),
+        "by PyTorch": ("attention-4", by_torch),
         "an infinite value": ("attention-7", [math.inf, 0, 1]),
-        "one maximum for all rows": ("attention-5", global_maximum),
+        "one maximum for all rows": ("attention-4", global_maximum),
         "in float16": (
-            "attention-5",
+            "attention-4",
             lambda q, k, v: softmax_out(*(x.astype(np.float16) for x in (q, k, v))),
         ),
         "nearly equal": ("attention-7", [5, 5, 5.0001]),

@@ -49,10 +49,10 @@ def questions():
     }
     six = sets_of("ABCDEF")
     parts = {
-        "start-4": ("ABCD", {c: (0.52, letters) for c, letters in sets_of("ABCD").items()}),
+        "start-1": ("ABCD", {c: (0.53, letters) for c, letters in sets_of("ABCD").items()}),
         "decoding-2: first": ("ABCDEF", {c: (letters, "AF") for c, letters in six.items()}),
         "decoding-2: second": ("ABCDEF", {c: ("ACEF", letters) for c, letters in six.items()}),
-        "attention-3": ("", {c: c for c in itertools.product([False, True], repeat=3)}),
+        "attention-6": ("", {c: c for c in itertools.product([False, True], repeat=3)}),
         "results-3": ("12345", {c: "".join(c) for c in itertools.product("+-0", repeat=5)}),
         "cost-1": ("ABCD", {c: "".join(c) for c in itertools.permutations("ABCD")}),
         "devices-2": ("ABCDEF", named("ABCDEF", sorted(set(DIFFERENCES.values())))),

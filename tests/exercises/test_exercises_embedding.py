@@ -1,7 +1,11 @@
 """The exercises of "From text to vectors": right answers pass; each mistake meets its own hint."""
 
+from collections import Counter
+from itertools import pairwise
+
 import numpy as np
 
+from qkv.text import train_bpe
 from tests.helpers.exercises import ExerciseAnswers
 
 
@@ -156,31 +160,70 @@ def vocabulary_anew(sentences, vocabulary, table):
     return text_to_vectors(sentences, sorted(vocabulary), table)
 
 
-LOGITS = np.array([1, -1, 1, 5, -4])
+def smaller_numbers(pair, pieces):
+    return [pieces.index(piece) for piece in pair]
+
+
+def larger_number(pair, pieces):
+    return [-pieces.index(piece) for piece in pair]
+
+
+def merged(word, pair):
+    out = word[:1]
+    for piece in word[1:]:
+        if (out[-1], piece) == pair:
+            out[-1] += piece
+        else:
+            out.append(piece)
+    return out
+
+
+def learn(text, least=2, mark="▁", tie=smaller_numbers):
+    words = [[*mark, *word] for word in text.split()]
+    pieces, merges = sorted({piece for word in words for piece in word}), []
+    while True:
+        counts = Counter(pair for word in words for pair in pairwise(word))
+        most = max(counts.values()) if least == 0 else max(counts.values(), default=0)
+        if most < max(least, 1):
+            return merges
+        tied = [pair for pair in counts if counts[pair] == most]
+        pair = min(tied, key=lambda pair: tie(pair, pieces))
+        words = [merged(word, pair) for word in words]
+        merges.append(pair)
+        pieces.append("".join(pair))
+
+
+def by_the_package(text):
+    return train_bpe([text], vocab_size=1000).merges
+
+
+def without_recounting(text):
+    words = [["▁", *word] for word in text.split()]
+    counts = Counter(pair for word in words for pair in pairwise(word))
+    return [pair for pair, count in counts.most_common() if count > 1]
+
+
 RIGHT = {
-    "embedding-1": LOGITS,
+    "embedding-1": [[0, 0, 0, 0, 1], [0.5, 0, 0.5, 0, 0]],
     "embedding-2": [("e", "w"), ("n", "ew"), "no"],
     "embedding-3": "CE",
-    "embedding-4": likeliest,
-    "embedding-5": "BD",
+    "embedding-4": (6, "Eiffel a miniature"),
+    "embedding-5": learn,
     "embedding-6": gradient,
-    "embedding-7": [[0, 0, 0, 0, 1], [0.5, 0, 0.5, 0, 0]],
-    "embedding-8": (6, "Eiffel a miniature"),
+    "embedding-7": likeliest,
+    "embedding-8": "BD",
     "embedding-9": text_to_vectors,
 }
 WRONG = {
     "embedding-1": {
-        "turned": -LOGITS,
-        "large alone": [0, 0, -2, 6, -4],
-        "famous alone": [1, -1, 3, -1, 0],
-        "plus one": [1, -1, 5, -7, 4],
-        "softmax": np.exp(LOGITS) / np.exp(LOGITS).sum(),
-        "exponentials": np.exp(LOGITS),
-        "one sign": [1, -1, -1, 5, -4],
-        "one other": [1, -1, 2, 5, -4],
-        "other": [0, 0, 0, 3, 0],
-        "the word": "miniature",
-        "the id": 3,
+        "exchanged": [[0.5, 0, 0.5, 0, 0], [0, 0, 0, 0, 1]],
+        "sum": [[0, 0, 0, 0, 1], [1, 0, 1, 0, 0]],
+        "id": [[0, 0, 0, 0, 4], [0.5, 0, 0.5, 0, 0]],
+        "counted from 1": [[0, 0, 0, 1, 0], [0.5, 0, 0.5, 0, 0]],
+        "another word": [[0, 0, 0, 0, 1], [0.5, 0.5, 0, 0, 0]],
+        "other words, same product": [[0, 0, 0, 0, 1], [1, 0.5, 0.5, 0, 0]],
+        "columns": np.array([[0, 0, 0, 0, 1], [0.5, 0, 0.5, 0, 0]]).T,
+        "the vectors": [[2, 0], [0.5, 2]],
     },
     "embedding-2": {
         "tie in reading order": [("n", "e"), ("ne", "w"), "no"],
@@ -206,6 +249,37 @@ WRONG = {
         "numbers": 35,
     },
     "embedding-4": {
+        "the line that makes the vocabulary of the table": (2, "Eiffel a miniature"),
+        "what it should return": (6, "a miniature tower"),
+        "ids": (6, [0, 1, 2]),
+        "the line alone": 6,
+    },
+    "embedding-5": {
+        "no limit": lambda text: learn(text, least=1),
+        "too early": lambda text: learn(text, least=3),
+        "no mark": lambda text: learn(text, mark=""),
+        "each word once": lambda text: learn(" ".join(dict.fromkeys(text.split()))),
+        "across words": lambda text: learn("▁".join(text.split())),
+        "the first in the text": lambda text: learn(text, tie=lambda pair, pieces: 0),
+        "by the alphabet": lambda text: learn(text, tie=lambda pair, pieces: pair),
+        "the larger number": lambda text: learn(text, tie=larger_number),
+        "tokens": lambda text: ["".join(pair) for pair in learn(text)],
+        "merges and tokens": lambda text: (learn(text), learn(text), []),
+        "one string": str,
+        "raises": lambda text: learn(text, least=0),
+    },
+    "embedding-6": {
+        "assignment": assigned,
+        "the first": first_only,
+        "mean": lambda i, d, V: (
+            gradient(i, d, V) / np.maximum(np.bincount(i.ravel(), minlength=V), 1)[:, None]
+        ),
+        "nothing": lambda i, d, V: np.zeros((V, d.shape[-1])),
+        "whole numbers": lambda i, d, V: gradient(i, d, V, int),
+        "the positions": lambda i, d, V: d,
+        "other": lambda i, d, V: gradient(i, d, V) + 1,
+    },
+    "embedding-7": {
         "least likely": lambda *given: likeliest(*given, sign=1),
         "most likely last": lambda *given: likeliest(*given)[::-1],
         "first": lambda x, table, vocabulary, k: [(word, 0.5) for word in vocabulary[:k]],
@@ -221,39 +295,12 @@ WRONG = {
         "one word": lambda *given: likeliest(*given)[0][0],
         "raises": lambda x, table, vocabulary, k: table @ x @ x,
     },
-    "embedding-5": {
+    "embedding-8": {
         "no unknown word": "ABD",
         "fewer tokens": "BCD",
         "no B": "D",
         "no D": "b",
         "numbers": 24,
-    },
-    "embedding-6": {
-        "assignment": assigned,
-        "the first": first_only,
-        "mean": lambda i, d, V: (
-            gradient(i, d, V) / np.maximum(np.bincount(i.ravel(), minlength=V), 1)[:, None]
-        ),
-        "nothing": lambda i, d, V: np.zeros((V, d.shape[-1])),
-        "whole numbers": lambda i, d, V: gradient(i, d, V, int),
-        "the positions": lambda i, d, V: d,
-        "other": lambda i, d, V: gradient(i, d, V) + 1,
-    },
-    "embedding-7": {
-        "exchanged": [[0.5, 0, 0.5, 0, 0], [0, 0, 0, 0, 1]],
-        "sum": [[0, 0, 0, 0, 1], [1, 0, 1, 0, 0]],
-        "id": [[0, 0, 0, 0, 4], [0.5, 0, 0.5, 0, 0]],
-        "counted from 1": [[0, 0, 0, 1, 0], [0.5, 0, 0.5, 0, 0]],
-        "another word": [[0, 0, 0, 0, 1], [0.5, 0.5, 0, 0, 0]],
-        "other words, same product": [[0, 0, 0, 0, 1], [1, 0.5, 0.5, 0, 0]],
-        "columns": np.array([[0, 0, 0, 0, 1], [0.5, 0, 0.5, 0, 0]]).T,
-        "the vectors": [[2, 0], [0.5, 2]],
-    },
-    "embedding-8": {
-        "the line that makes the vocabulary of the table": (2, "Eiffel a miniature"),
-        "what it should return": (6, "a miniature tower"),
-        "ids": (6, [0, 1, 2]),
-        "the line alone": 6,
     },
     "embedding-9": {
         "padding in front": variant(at_end=False),
@@ -269,13 +316,16 @@ WRONG = {
 
 
 ALSO_RIGHT = {
+    "merges of the package": ("embedding-5", by_the_package),
+    "merges in lists": ("embedding-5", lambda text: [[*pair] for pair in learn(text)]),
+    "merges with a space": ("embedding-5", lambda text: [" ".join(pair) for pair in learn(text)]),
     "written with a plus": ("embedding-2", ["e + w", "n + ew", "not"]),
     "tuples": ("embedding-2", (("e", "w"), ("n", "ew"), "nut")),
     "merges, then a word": ("embedding-2", ([("e", "w"), ("n", "ew")], "night")),
     "a word with its mark": ("embedding-2", ["e w", "n ew", "▁now"]),
-    "words in a dictionary": ("embedding-4", lambda *given: dict(likeliest(*given))),
-    "words in a zip": ("embedding-4", lambda *given: zip(*zip(*likeliest(*given)))),  # noqa: B905
-    "words in lists": ("embedding-4", lambda *given: [[*pair] for pair in likeliest(*given)]),
+    "words in a dictionary": ("embedding-7", lambda *given: dict(likeliest(*given))),
+    "words in a zip": ("embedding-7", lambda *given: zip(*zip(*likeliest(*given)))),  # noqa: B905
+    "words in lists": ("embedding-7", lambda *given: [[*pair] for pair in likeliest(*given)]),
     "a product": (
         "embedding-6",
         lambda i, d, V: np.eye(V)[i.ravel()].T @ d.reshape(-1, d.shape[-1]),
@@ -283,19 +333,24 @@ ALSO_RIGHT = {
     "float32 gradients": ("embedding-6", lambda i, d, V: gradient(i, d, V).astype("float32")),
     "vectors in lists": ("embedding-9", in_lists),
     "vectors by a product": ("embedding-9", by_one_hot),
-    "words in a list": ("embedding-8", [6, ["Eiffel", "a", "miniature"]]),
-    "words one by one, with commas": ("embedding-8", (6.0, "eiffel,", "a,", "miniature")),
+    "words in a list": ("embedding-4", [6, ["Eiffel", "a", "miniature"]]),
+    "words one by one, with commas": ("embedding-4", (6.0, "eiffel,", "a,", "miniature")),
 }
 
 ALSO_WRONG = {
-    "the first logit is subtracted": ("embedding-4", shifted_by(lambda z: z[0])),
-    "the last logit is subtracted": ("embedding-4", shifted_by(lambda z: z[-1])),
-    "the mean is subtracted": ("embedding-4", shifted_by(np.mean)),
-    "the median is subtracted": ("embedding-4", shifted_by(np.median)),
-    "the smallest is subtracted": ("embedding-4", shifted_by(np.min)),
-    "the largest size is subtracted": ("embedding-4", shifted_by(lambda z: np.abs(z).max())),
-    "in the order of p": ("embedding-4", ordered_by_p),
-    "clipped": ("embedding-4", clipped),
+    "counted once": ("embedding-5", without_recounting),
+    "eight merges": ("embedding-5", lambda text: learn(text)[:7]),
+    "a set of words": ("embedding-4", (6, {"Eiffel", "a", "miniature"})),
+    "the right rows, another line": ("embedding-4", (8, "Eiffel a miniature")),
+    "the right rows in another order": ("embedding-4", (6, "miniature Eiffel a")),
+    "the first logit is subtracted": ("embedding-7", shifted_by(lambda z: z[0])),
+    "the last logit is subtracted": ("embedding-7", shifted_by(lambda z: z[-1])),
+    "the mean is subtracted": ("embedding-7", shifted_by(np.mean)),
+    "the median is subtracted": ("embedding-7", shifted_by(np.median)),
+    "the smallest is subtracted": ("embedding-7", shifted_by(np.min)),
+    "the largest size is subtracted": ("embedding-7", shifted_by(lambda z: np.abs(z).max())),
+    "in the order of p": ("embedding-7", ordered_by_p),
+    "clipped": ("embedding-7", clipped),
     "two sentences of two": ("embedding-6", of_two_by_two),
     "two sentences of three": ("embedding-6", of_two_by_three),
     "no rows after the largest id": ("embedding-6", up_to_the_largest_id),
@@ -306,8 +361,8 @@ ALSO_WRONG = {
     "unknown is token 1": ("embedding-9", unknown_is_1),
     "two numbers a row": ("embedding-6", of_width_two),
     "padding is token 0": ("embedding-9", variant(fill=0)),
-    "the line of the ids": ("embedding-8", (7, "Eiffel a miniature")),
-    "the right line, other rows": ("embedding-8", (6, "Eiffel the a")),
+    "the line of the ids": ("embedding-4", (7, "Eiffel a miniature")),
+    "the right line, other rows": ("embedding-4", (6, "Eiffel the a")),
 }
 
 

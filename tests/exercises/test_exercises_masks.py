@@ -100,13 +100,13 @@ RIGHT = {
     "masks-1": [0.25, 0.75, 0, 0],
     "masks-2": both,
     "masks-3": "AE",
-    "masks-4": leaky_mask((0, 1)),
+    "masks-4": mended,
     "masks-5": detector,
     "masks-6": ([1, 2], [0, 1, 2, 3]),
     "masks-7": [1 / 13, 0, 4 / 13, 8 / 13],
     "masks-8": padding,
     "masks-9": packed,
-    "masks-10": mended,
+    "masks-10": leaky_mask((0, 1)),
 }
 
 
@@ -257,11 +257,16 @@ WRONG = {
         "numbers": 15,
     },
     "masks-4": {
-        "correct": leaky_mask(),
-        "the last word": leaky_mask((0, 5)),
-        "polarity": ~leaky_mask(),
-        "not boolean": leaky_mask((0, 1)).astype(int),
-        "another size": np.tri(4, k=1, dtype=bool),
+        "as handed out": lambda x, ids: masked(x, rows_of_padding(x, ids), late=True),
+        "the rows of padding": lambda x, ids: masked(x, rows_of_padding(x, ids)),
+        "zero after softmax": lambda x, ids: masked(x, joined(x, ids), late=True),
+        "no causal mask": lambda x, ids: masked(x, (ids != 0)[:, None, :]),
+        "or": lambda x, ids: masked(x, (ids != 0)[:, None, :] | np.tri(x.shape[1], dtype=bool)),
+        "forwards": lambda x, ids: masked(x, (ids != 0)[:, None, :] & (np.tri(x.shape[1]).T > 0)),
+        "bare (B, T)": lambda x, ids: masked(x, (ids != 0) & np.tri(x.shape[1], dtype=bool)),
+        "no scale": lambda x, ids: masked(x * x.shape[-1] ** 0.25, joined(x, ids)),
+        "a head axis": lambda x, ids: mended(x, ids)[:, None],
+        "divided again": divided_again,
     },
     "masks-5": {
         "the last word only": last_word_only,
@@ -302,6 +307,7 @@ WRONG = {
         "filler of the source": ([1, 2], [0, 1, 2, 3, 4]),
         "itself in the source": ([1, 2], [2]),
         "one list": [1, 2],
+        "masks": ([0, 1, 1, 0, 0], [1, 1, 1, 1, 0]),
         "words": (["<sos>", "je"], ["I", "am", "a", "student"]),
     },
     "masks-7": {
@@ -333,16 +339,11 @@ WRONG = {
         "two tokens only": lambda d: packed(d) & np.triu(np.ones((len(d), len(d)), bool), -1),
     },
     "masks-10": {
-        "as handed out": lambda x, ids: masked(x, rows_of_padding(x, ids), late=True),
-        "the rows of padding": lambda x, ids: masked(x, rows_of_padding(x, ids)),
-        "zero after softmax": lambda x, ids: masked(x, joined(x, ids), late=True),
-        "no causal mask": lambda x, ids: masked(x, (ids != 0)[:, None, :]),
-        "or": lambda x, ids: masked(x, (ids != 0)[:, None, :] | np.tri(x.shape[1], dtype=bool)),
-        "forwards": lambda x, ids: masked(x, (ids != 0)[:, None, :] & (np.tri(x.shape[1]).T > 0)),
-        "bare (B, T)": lambda x, ids: masked(x, (ids != 0) & np.tri(x.shape[1], dtype=bool)),
-        "no scale": lambda x, ids: masked(x * x.shape[-1] ** 0.25, joined(x, ids)),
-        "a head axis": lambda x, ids: mended(x, ids)[:, None],
-        "divided again": divided_again,
+        "correct": leaky_mask(),
+        "the last word": leaky_mask((0, 5)),
+        "polarity": ~leaky_mask(),
+        "not boolean": leaky_mask((0, 1)).astype(int),
+        "another size": np.tri(4, k=1, dtype=bool),
     },
 }
 
@@ -350,17 +351,17 @@ WRONG = {
 ALSO_RIGHT = {
     "two decimals": ("masks-7", [0.08, 0, 0.31, 0.62]),
     "two decimals, cut": ("masks-7", [0.07, 0, 0.30, 0.61]),
-    "three holes": ("masks-4", leaky_mask((0, 1), (0, 4), (2, 3))),
-    "off by one, but for the last column": ("masks-4", np.tri(6, k=1, dtype=bool) & SEES_NO_LAST),
+    "three holes": ("masks-10", leaky_mask((0, 1), (0, 4), (2, 3))),
+    "off by one, but for the last column": ("masks-10", np.tri(6, k=1, dtype=bool) & SEES_NO_LAST),
     "prefixes": ("masks-5", by_prefixes),
     "the two tolerances": ("masks-5", literal),
-    "each word by itself": ("masks-10", mended_by_hand),
+    "each word by itself": ("masks-4", mended_by_hand),
     "the package": (
-        "masks-10",
+        "masks-4",
         lambda x, ids: qn.scaled_dot_product_attention(x, x, x, mask=joined(x, ids))[0],
     ),
-    "−1e9 before the softmax": ("masks-10", lambda x, ids: filled(x, ids, -1e9)),
-    "float32": ("masks-10", lambda x, ids: mended(x.astype(np.float32), ids)),
+    "−1e9 before the softmax": ("masks-4", lambda x, ids: filled(x, ids, -1e9)),
+    "float32": ("masks-4", lambda x, ids: mended(x.astype(np.float32), ids)),
     "one tolerance": ("masks-5", changed_with(tolerance=5e-7)),
 }
 FURTHER_DETECTORS = {
@@ -380,11 +381,11 @@ FURTHER_DETECTORS = {
     ),
 }
 ALSO_WRONG = {what: ("masks-5", detector) for what, detector in FURTHER_DETECTORS.items()} | {
-    "no padding mask": ("masks-10", lambda x, ids: masked(x, np.tri(x.shape[1], dtype=bool))),
-    "−12 before the softmax": ("masks-10", lambda x, ids: filled(x, ids, -12)),
-    "−20 before the softmax": ("masks-10", lambda x, ids: filled(x, ids, -20)),
-    "−12 for padding alone": ("masks-10", lambda x, ids: filled(x, ids, -12, later=-np.inf)),
-    "one of two lines": ("masks-10", lambda x, ids: masked(x, joined(x, ids)[:, :1])),
+    "no padding mask": ("masks-4", lambda x, ids: masked(x, np.tri(x.shape[1], dtype=bool))),
+    "−12 before the softmax": ("masks-4", lambda x, ids: filled(x, ids, -12)),
+    "−20 before the softmax": ("masks-4", lambda x, ids: filled(x, ids, -20)),
+    "−12 for padding alone": ("masks-4", lambda x, ids: filled(x, ids, -12, later=-np.inf)),
+    "one of two lines": ("masks-4", lambda x, ids: masked(x, joined(x, ids)[:, :1])),
 }
 
 

@@ -89,7 +89,7 @@ def in_float32(x, memory, *weights_and_rest):
 
 
 def causal(x, W_Q, W_K, W_V, W_O, n_heads, fault=""):
-    """The layer of the seventh exercise, by one head after the other; or one with a fault."""
+    """The layer of the fifth exercise, by one head after the other; or one with a fault."""
     B, T, width = x.shape
     context = []
     for q, k, v in zip(*(np.split(W, n_heads, axis=1) for W in (W_Q, W_K, W_V)), strict=True):
@@ -132,9 +132,9 @@ RIGHT = {
     "multi_head-2": (2_359_296, 4_718_592),
     "multi_head-3": [[0.3, 0.2, 0.3, 0.2], [0.1, 0.2, 0.1, 0.6]],
     "multi_head-4": attend,
-    "multi_head-5": w_o(3, 4, 5),
-    "multi_head-6": 4,
-    "multi_head-7": causal,
+    "multi_head-6": w_o(3, 4, 5),
+    "multi_head-7": 4,
+    "multi_head-5": causal,
 }
 WRONG = {
     "multi_head-1": {
@@ -175,7 +175,7 @@ WRONG = {
         )
     }
     | {"a number": 3, "other shape": lambda x, *_: x[:, :, :2]},
-    "multi_head-5": {
+    "multi_head-6": {
         "columns": w_o(*range(6), columns=slice(3, 6)),
         "head 1": w_o(0, 1, 2),
         "nothing": w_o(),
@@ -184,7 +184,7 @@ WRONG = {
         "both": np.zeros((6, 6)),
         "shape": np.zeros((3, 6)),
     },
-    "multi_head-6": {
+    "multi_head-7": {
         "32 heads": 16,
         "keys only": 2,
         "a factor 2 too many": 8,
@@ -194,7 +194,7 @@ WRONG = {
         "gigabytes": 4.29,
         "anything": 4.1,
     },
-    "multi_head-7": {
+    "multi_head-5": {
         fault: lambda *inputs, fault=fault: causal(*inputs, fault=fault)
         for fault in ("merge", "no mask")
     }
@@ -217,13 +217,13 @@ ALSO_RIGHT = {
         [[0.3, 0.2, 0.3, 0.2], [0.31, 0.2, 0.31, 0.18]],
     ),
     "by the package, causal": (
-        "multi_head-7",
+        "multi_head-5",
         lambda x, *rest: by_package(x, x, *rest, None),
     ),
 }
 
 ALSO_WRONG = {
-    "both factors": ("multi_head-6", 1),
+    "both factors": ("multi_head-7", 1),
     "nearly tied": ("multi_head-3", [[0.3, 0.2, 0.31, 0.19], [0.1, 0.2, 0.1, 0.6]]),
     "nouns tied across the heads": (
         "multi_head-3",
@@ -231,8 +231,8 @@ ALSO_WRONG = {
     ),
     "negative": ("multi_head-3", [[0.5, 0.2, 0.5, -0.2], [0.1, 0.2, 0.1, 0.6]]),
     "three numbers": ("multi_head-3", [[0.4, 0.2, 0.4], [0.1, 0.8, 0.1]]),
-    "no layer": ("multi_head-7", lambda x, *_: x),
-    "heads in turn": ("multi_head-7", lambda *inputs: causal(*inputs, fault="turns")),
+    "no layer": ("multi_head-5", lambda x, *_: x),
+    "heads in turn": ("multi_head-5", lambda *inputs: causal(*inputs, fault="turns")),
 }
 
 
@@ -247,7 +247,7 @@ def test_the_two_rooms_agree_with_the_counts_of_the_second_exercise():
     assert sum(p.numel() for p in wide.parameters()) == RIGHT["multi_head-2"][1]
 
 
-def test_the_faulty_layer_of_the_seventh_exercise_leaks_as_the_question_says():
+def test_the_faulty_layer_of_the_fifth_exercise_leaks_as_the_question_says():
     rng = np.random.default_rng(0)
     x, replaced = rng.normal(size=(2, 1, 4, 6))
     replaced[:, :3] = x[:, :3]  # word 3 alone

@@ -11,7 +11,7 @@ from tests.helpers.exercises import ExerciseAnswers
 MIX = np.array([[0.5, 0.25, 0.25], [0, 1, 0]])
 ROWS = np.array([[4, 0], [0, 8], [8, 4]])
 POWERS = np.exp([math.log(2), 0, 0])
-BLOCKED = ["cat", "room", "cat", "room"]
+BLOCKED = ["rabbit", "carrot", "cat", "room"]
 
 
 def looks(labels, heads=slice(None), rows=None, as_type=list, over=np.mean):
@@ -36,46 +36,46 @@ def columns(maps):
 
 class TestAnswers(ExerciseAnswers):
     right: ClassVar = {
-        "start-1": MIX @ ROWS,
-        "start-2": POWERS / POWERS.sum(),
-        "start-3": (2 * 1 + 3 * 2, 3 * 1),
-        "start-4": (1 - 0.12 - 0.36, "AD"),
-        "start-5": BLOCKED,
-        "start-6": looks(written, rows=slice(None)),
-        "start-7": "ABE",
+        "start-5": MIX @ ROWS,
+        "start-6": POWERS / POWERS.sum(),
+        "start-7": (2 * 1 + 3 * 2, 3 * 1),
+        "start-1": ((1 - 0.93 + 0.99) / 2, "AD"),
+        "start-2": BLOCKED,
+        "start-3": looks(written, rows=slice(None)),
+        "start-4": "ABE",
     }
     also_right: ClassVar = {
-        "letters with a word": ("start-4", [Fraction(13, 25), "A and D"]),
-        "small letters, a list": ("start-4", (0.52, ["d", "a"])),
-        "a tuple": ("start-5", tuple(BLOCKED)),
-        "with articles": ("start-5", ["the cat", "The room", "a cat", "The room"]),
-        "a string for the number": ("start-4", ("0.52", "AD")),
-        "one string": ("start-5", "cat, room, cat, room"),
-        "one string with articles": ("start-5", "the cat, the room, a cat, the room"),
-        "an array": ("start-5", np.array(BLOCKED)),
-        "the sum of the heads": ("start-6", looks(written, rows=slice(None), over=np.sum)),
-        "a generator": ("start-6", looks(written, rows=slice(None), as_type=iter)),
-        "a dictionary": ("start-6", looks(written, rows=slice(None), as_type=dict)),
-        "in another order": ("start-7", ["e", "B", "a"]),
+        "letters with a word": ("start-1", [Fraction(53, 100), "A and D"]),
+        "small letters, a list": ("start-1", (0.53, ["d", "a"])),
+        "a tuple": ("start-2", tuple(BLOCKED)),
+        "with articles": ("start-2", ["the rabbit", "The carrot", "a cat", "The room"]),
+        "a string for the number": ("start-1", ("0.53", "AD")),
+        "one string": ("start-2", "rabbit, carrot, cat, room"),
+        "one string with articles": ("start-2", "the rabbit, the carrot, a cat, the room"),
+        "an array": ("start-2", np.array(BLOCKED)),
+        "the sum of the heads": ("start-3", looks(written, rows=slice(None), over=np.sum)),
+        "a generator": ("start-3", looks(written, rows=slice(None), as_type=iter)),
+        "a dictionary": ("start-3", looks(written, rows=slice(None), as_type=dict)),
+        "in another order": ("start-4", ["e", "B", "a"]),
     }
     also_wrong: ClassVar = {
-        "one hundredth moved": ("start-2", [0.5, 0.26, 0.24]),
-        "no 2 : 1 : 1": ("start-2", [0.49, 0.25, 0.25]),
-        "the other way round": ("start-5", BLOCKED[::-1]),
-        "the maximum of the heads": ("start-6", looks(written, rows=slice(None), over=np.max)),
-        "the product of the heads": ("start-6", looks(written, rows=slice(None), over=np.prod)),
-        "nothing": ("start-6", lambda maps: []),
+        "one hundredth moved": ("start-6", [0.5, 0.26, 0.24]),
+        "no 2 : 1 : 1": ("start-6", [0.49, 0.25, 0.25]),
+        "the other way round": ("start-2", BLOCKED[::-1]),
+        "the maximum of the heads": ("start-3", looks(written, rows=slice(None), over=np.max)),
+        "the product of the heads": ("start-3", looks(written, rows=slice(None), over=np.prod)),
+        "nothing": ("start-3", lambda maps: []),
         "the second head alone": (
-            "start-6",
+            "start-3",
             looks(written, heads=slice(1, 2), rows=slice(None)),
         ),
         "labels moved the other way": (
-            "start-6",
+            "start-3",
             looks(lambda maps: [*maps.target[1:], "<sos>"], rows=slice(None)),
         ),
     }
     wrong: ClassVar = {
-        "start-1": {
+        "start-5": {
             "one row": [4, 3],
             "transposed": (MIX @ ROWS).T,
             "plain average": [[4, 4], [4, 4]],
@@ -83,7 +83,7 @@ class TestAnswers(ExerciseAnswers):
             "the other order": ROWS @ MIX,
             "something else": [[4, 3], [8, 4]],
         },
-        "start-2": {
+        "start-6": {
             "not divided": [2, 1, 1],
             "no exponentials": [1, 0, 0],
             "equal": [1 / 3, 1 / 3, 1 / 3],
@@ -91,7 +91,7 @@ class TestAnswers(ExerciseAnswers):
             "no shares": [0.5, 0.5, 0.5],
             "something else": [0.6, 0.2, 0.2],
         },
-        "start-3": {
+        "start-7": {
             "value": 7,
             "along x": 8,
             "no mixed slope": [2, 3],
@@ -101,26 +101,27 @@ class TestAnswers(ExerciseAnswers):
             "a row of four": [8, 3, 0, 0],
             "something else": [5, 5],
         },
-        "start-4": {
-            "no letters": 0.52,
-            "no claim": (0.52, ""),
-            "the sum of the others": (0.48, "AD"),
-            "one word forgotten": (0.64, "AD"),
+        "start-1": {
+            "no letters": 0.53,
+            "no claim": (0.53, ""),
+            "head 1 alone": (0.07, "AD"),
+            "head 2 alone": (0.99, "AD"),
+            "the sum of the heads": (1.06, "AD"),
             "something else": (0.5, "AD"),
-            "weight taken for need": (0.52, "ABD"),
-            "small weight taken for no need": (0.52, "ACD"),
-            "only the empty word": (0.52, "D"),
-            "only the largest": (0.52, "A"),
+            "weight taken for need": (0.53, "ABD"),
+            "small weight taken for no need": (0.53, "ACD"),
+            "only the empty word": (0.53, "D"),
+            "only the largest": (0.53, "A"),
         },
-        "start-5": {
+        "start-2": {
             "one noun": "room",
-            "another noun": ["cat", "room", "garden", "room"],
-            "no block": ["room", "room", "cat", "child"],
-            "always the subject": ["cat", "child", "cat", "child"],
-            "persons stay": ["cat", "room", "cat", "child"],
-            "never the subject": ["room", "room", "room", "room"],
+            "another noun": ["rabbit", "carrot", "garden", "room"],
+            "no block": ["carrot", "carrot", "cat", "student"],
+            "always the subject": ["rabbit", "we", "cat", "student"],
+            "persons stay": ["rabbit", "carrot", "cat", "student"],
+            "never the subject": ["carrot", "carrot", "room", "room"],
         },
-        "start-6": {
+        "start-3": {
             "not mended": looks(lambda maps: maps.decoder_input, rows=slice(None)),
             "without <eos>": looks(lambda maps: maps.target[:-1], rows=slice(None)),
             "the first head alone": looks(written, heads=slice(1), rows=slice(None)),
@@ -129,7 +130,7 @@ class TestAnswers(ExerciseAnswers):
             ),
             "no pairs": lambda maps: list(maps.target),
         },
-        "start-7": {
+        "start-4": {
             "the way alone": "A",
             "everything": "ABCDE",
             "the size too": "ABCE",

@@ -143,13 +143,19 @@ def weigh(scores: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.asarray(qn.softmax(scores) @ v)
 
 
+def sigmoid_weights(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Each weight for itself: between 0 and 1, but a row sums to anything."""
+    return np.asarray(1 / (1 + np.exp(-(q @ k.swapaxes(-1, -2)) / math.sqrt(q.shape[-1]))) @ v)
+
+
 ALONE = "Let one query ask alone. Which of its weights may change?"
 SHARES = "Give every key the same value. What must each query receive?"
-# What attention-4 must refuse, and the hint for a detector that does not.
+# What attention-8 must refuse, and the hint for a detector that does not.
 NO_ATTENTION = {
     "a softmax over the wrong axis": (wrong_axis, SHARES),
     "a softmax over all pairs at once": (over_all_pairs, SHARES),
     "no softmax at all": (no_softmax, SHARES),
+    "weights that are each between 0 and 1, whatever their sum": (sigmoid_weights, SHARES),
     "scores divided by their sum": (
         divided_by_sum,
         "Its weights sum to 1, but some are negative. With which values is the output the weights?",
@@ -246,73 +252,72 @@ def mix_by_hand(answer: object) -> str:
     return "right: e²/(e² + 1) of the first value."
 
 
+def as_parts(answer: Any, count: int, mistake: str, hint: str) -> list[Any]:
+    """The parts of a tuple, a list or an array, or `WrongAnswer` if they are not so many."""
+    parts = list(answer) if hasattr(answer, "__iter__") and hasattr(answer, "__len__") else []
+    reject(len(parts) != count or isinstance(answer, str | dict), mistake, hint)
+    return parts
+
+
 @exercise("attention-3")
-def same_vector_added(answer: object) -> str:
-    """Which weights move when one vector is added to every key, query, value?"""
-    each = "One for the keys, one for the queries, one for the values: (True, False, True), say."
-    given = as_array(answer, (3,), each)
+def made_matrices(answer: object) -> str:
+    """W_Q and W_K with which both nouns look at *verdant*, and no other word looks at any."""
+    parts = as_parts(
+        answer,
+        2,
+        "Two matrices were asked for.",
+        "Give (W_Q, W_K), each with six rows.",
+    )
+    w_q, w_k = (as_array(part).astype(float) for part in parts)
     reject(
-        not np.isin(given, (0, 1)).all(),
-        "Each is either True or False.",
-        "Do not write how much the weights change, but whether they do.",
+        not (w_q.ndim == w_k.ndim == 2 and len(w_q) == 6 and w_q.shape == w_k.shape)
+        or not w_q.size,
+        f"W_Q has shape {w_q.shape} and W_K {w_k.shape}.",
+        "Both have six rows, one for each column of an embedding, and the same width.",
     )
-    reject_choice(
-        tuple(bool(x) for x in given),
-        (False, True, False),
-        "Write down row i's scores with c added. Which of Q, K and V stand inside the softmax, and "
-        "do all scores of the row grow by the same number?",
-        (
-            (True, True, False),
-            "You took every change of the scores for a change of the weights.",
-            "What does a softmax do with a row in which all scores have grown by the same number?",
-        ),
+    reject(
+        not (np.isfinite(w_q).all() and np.isfinite(w_k).all()),
+        "Some entries are infinite, or no numbers.",
+        "Small whole numbers will do.",
     )
-    return (
-        "right. A softmax sees differences only. A vector added to all keys adds the same number "
-        "to all scores of a row, and no weight changes."
+    rows = map_of(w_q, w_k)
+    nouns, rest = rows[[3, 7]], rows[[0, 1, 2, 4, 5, 6]]
+    reject(
+        is_looked_up(map_of(w_k, w_q)),
+        "Queries and keys are exchanged: here *verdant* looks for nouns.",
+        "Which of the two says what a word looks for?",
     )
+    reject(
+        bool(nouns[:, 6].min() <= 0.9 and nouns.argmax(axis=1).tolist() == [6, 6]),
+        f"The nouns look at *verdant* most, with the weight {nouns[:, 6].min():.2f} only.",
+        "What makes a score larger?",
+    )
+    reject(
+        bool(nouns[:, 6].min() <= 0.9),
+        "The nouns do not look at *verdant*.",
+        "Which column do only the embedding of *verdant* and your key have in common?",
+    )
+    reject(
+        not np.allclose(rest, 1 / 8, atol=0.002),
+        "Some other word does not have eight equal weights.",
+        "What is the query of a word that looks for nothing? Print E @ W_Q.",
+    )
+    return "right. What a word looks for and what it is found by are two different rows."
+
+
+def map_of(w_q: np.ndarray, w_k: np.ndarray) -> np.ndarray:
+    """The weights of the chapter's eight words."""
+    scores = (EMBEDDINGS @ w_q) @ (EMBEDDINGS @ w_k).T / math.sqrt(w_q.shape[1])
+    return qn.softmax(scores)
+
+
+def is_looked_up(rows: np.ndarray) -> bool:
+    """Whether these rows are what attention-3 asks for."""
+    rest = rows[[0, 1, 2, 4, 5, 6]]
+    return bool(rows[[3, 7], 6].min() > 0.9 and np.allclose(rest, 1 / 8, atol=0.002))
 
 
 @exercise("attention-4")
-def attention_detector(answer: object) -> str:
-    """A function that tells an attention with any score from what is no attention."""
-    detector = as_function(answer)
-
-    def is_attention(attention: Callable[..., Any]) -> bool:
-        try:
-            return bool(detector(whole_numbers_too(attention)))
-        except WrongAnswer as error:
-            if "raised" not in error.mistake:
-                raise
-            hint = "The function given to you takes q, k and v, and returns the output alone."
-            raise WrongAnswer(error.mistake, hint) from error
-
-    reject(
-        not is_attention(correct),
-        "Your detector refuses scaled dot-product attention.",
-        "Print your properties one by one for it. Which of them fails?",
-    )
-    reject(
-        not is_attention(in_float32),
-        "Your detector refuses a right attention that computes in float32.",
-        "Two results that should agree differ by about 0.0000001: compare with a tolerance.",
-    )
-    reject(
-        not (is_attention(additive) and is_attention(nearest)),
-        "Your detector refuses an attention that has another score than the dot product.",
-        "Do not compare with one formula. Which properties hold whatever the score is?",
-    )
-    reject(
-        not is_attention(plain_average),
-        "Your detector refuses the plain average of all values.",
-        "Its weights are equal, positive and sum to 1: here it counts as attention.",
-    )
-    for slip, (attention, hint) in NO_ATTENTION.items():
-        reject(is_attention(attention), f"One that is no attention got through: {slip}.", hint)
-    return "right: five attentions accepted, eleven others refused, and no formula to compare with."
-
-
-@exercise("attention-5")
 def attention_from_scratch(answer: object) -> str:
     """Attention from scratch, with any number of leading axes."""
     attention = as_function(answer)
@@ -435,62 +440,110 @@ def closure_of(function: Any) -> list[Any]:
         return []
 
 
-@exercise("attention-6")
-def made_matrices(answer: object) -> str:
-    """W_Q and W_K with which both nouns look at *verdant*, and no other word looks at any."""
-    parts = list(answer) if hasattr(answer, "__iter__") and hasattr(answer, "__len__") else []
+def without_keepdims(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The chapter's `broken`: the sums of the rows lie along the keys."""
+    scores = q @ k.T / math.sqrt(q.shape[-1])
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(exps / exps.sum(axis=-1) @ v)
+
+
+def check_repaired(repaired: Callable[..., Any], given: list[np.ndarray]) -> None:
+    """Refuse a repaired function that is no attention for these queries, keys and values."""
+    sizes = f"For {len(given[0])} queries, {len(given[1])} keys and d_k = {given[0].shape[1]}"
+    try:
+        mended = np.asarray(repaired(*given))
+    except WrongAnswer as error:
+        raise WrongAnswer(
+            f"{sizes}: {error.mistake}",
+            "`exps` has shape (n, m). Which shape has its sum, and which would fit?",
+        ) from error
     reject(
-        len(parts) != 2 or isinstance(answer, str | dict),
-        "Two matrices were asked for.",
-        "Give (W_Q, W_K), each with six rows.",
+        not is_close(mended, correct(*given), 1e-4),
+        f"{sizes} your `repaired` returns other numbers than attention.",
+        "Each row of `exps` is divided by its own sum, for all n, m and d_k.",
     )
-    w_q, w_k = (as_array(part).astype(float) for part in parts)
+
+
+@exercise("attention-5")
+def silent_mistake(answer: object) -> str:
+    """A repaired attention, and arrays for which the faulty one is wrong without an error."""
+    parts = as_parts(
+        answer,
+        4,
+        "A function and three arrays were asked for.",
+        "Give the repaired function, then queries, keys and values: (repaired, q, k, v).",
+    )
+    repaired = as_function(parts[0])
+    rng = np.random.default_rng(3)
+    check_repaired(repaired, [rng.normal(size=shape) for shape in ((4, 2), (3, 2), (3, 5))])
+    check_repaired(repaired, [rng.normal(size=shape) for shape in ((3, 4), (3, 4), (3, 2))])
+    q, k, v = (as_array(part).astype(float) for part in parts[1:])
+    shapes = f"q has shape {q.shape}, k {k.shape} and v {v.shape}"
     reject(
-        not (w_q.ndim == w_k.ndim == 2 and len(w_q) == 6 and w_q.shape == w_k.shape)
-        or not w_q.size,
-        f"W_Q has shape {w_q.shape} and W_K {w_k.shape}.",
-        "Both have six rows, one for each column of an embedding, and the same width.",
+        not q.ndim == k.ndim == v.ndim == 2,
+        f"Here {shapes}: each needs two axes.",
+        "One row a query, one row a key, one row a value: [[1.0], [0.0]] has two rows.",
     )
     reject(
-        not (np.isfinite(w_q).all() and np.isfinite(w_k).all()),
+        q.shape[1] != k.shape[1] or len(k) != len(v) or not all(x.size for x in (q, k, v)),
+        f"No attention fits these: {shapes}.",
+        "A query is as wide as a key, and each key has one value.",
+    )
+    reject(
+        not all(np.isfinite(x).all() for x in (q, k, v)),
         "Some entries are infinite, or no numbers.",
         "Small whole numbers will do.",
     )
-    rows = map_of(w_q, w_k)
-    nouns, rest = rows[[3, 7]], rows[[0, 1, 2, 4, 5, 6]]
+    try:
+        wrong = without_keepdims(q, k, v)
+    except ValueError as error:
+        raise WrongAnswer(
+            f"For these `broken` raises an error: {error}.",
+            "Write down the shape of `exps`, and that of its sum. When can one divide the other?",
+        ) from error
+    right = correct(q, k, v)
     reject(
-        is_looked_up(map_of(w_k, w_q)),
-        "Queries and keys are exchanged: here *verdant* looks for nouns.",
-        "Which of the two says what a word looks for?",
+        len(q) == 1,
+        "With a single query `broken` is right.",
+        "There is one sum then. Which sum must each of several rows be divided by?",
     )
     reject(
-        bool(nouns[:, 6].min() <= 0.9 and nouns.argmax(axis=1).tolist() == [6, 6]),
-        f"The nouns look at *verdant* most, with the weight {nouns[:, 6].min():.2f} only.",
-        "What makes a score larger?",
+        is_near(wrong.T, right.T, v.T, 1e-3),
+        "It raises no error, and its numbers are right for these.",
+        "Compare the sums of the rows of `exps`. What if they are equal?",
     )
+    check_repaired(repaired, [q, k, v])
+    return (
+        "right: sums without keepdims lie along the keys, and divide the wrong weights. A test "
+        "with several queries and another number of keys raises an error."
+    )
+
+
+@exercise("attention-6")
+def same_vector_added(answer: object) -> str:
+    """Which weights move when one vector is added to every key, query, value?"""
+    each = "One for the keys, one for the queries, one for the values: (True, False, True), say."
+    given = as_array(answer, (3,), each)
     reject(
-        bool(nouns[:, 6].min() <= 0.9),
-        "The nouns do not look at *verdant*.",
-        "Which column do only the embedding of *verdant* and your key have in common?",
+        not np.isin(given, (0, 1)).all(),
+        "Each is either True or False.",
+        "Do not write how much the weights change, but whether they do.",
     )
-    reject(
-        not np.allclose(rest, 1 / 8, atol=0.002),
-        "Some other word does not have eight equal weights.",
-        "What is the query of a word that looks for nothing? Print E @ W_Q.",
+    reject_choice(
+        tuple(bool(x) for x in given),
+        (False, True, False),
+        "Write down row i's scores with c added. Which of Q, K and V stand inside the softmax, and "
+        "do all scores of the row grow by the same number?",
+        (
+            (True, True, False),
+            "You took every change of the scores for a change of the weights.",
+            "What does a softmax do with a row in which all scores have grown by the same number?",
+        ),
     )
-    return "right. What a word looks for and what it is found by are two different rows."
-
-
-def map_of(w_q: np.ndarray, w_k: np.ndarray) -> np.ndarray:
-    """The weights of the chapter's eight words."""
-    scores = (EMBEDDINGS @ w_q) @ (EMBEDDINGS @ w_k).T / math.sqrt(w_q.shape[1])
-    return qn.softmax(scores)
-
-
-def is_looked_up(rows: np.ndarray) -> bool:
-    """Whether these rows are what attention-6 asks for."""
-    rest = rows[[0, 1, 2, 4, 5, 6]]
-    return bool(rows[[3, 7], 6].min() > 0.9 and np.allclose(rest, 1 / 8, atol=0.002))
+    return (
+        "right. A softmax sees differences only. A vector added to all keys adds the same number "
+        "to all scores of a row, and no weight changes."
+    )
 
 
 @exercise("attention-7")
@@ -528,73 +581,40 @@ def large_weight_without_effect(answer: object) -> str:
     return "right: a weight says how much a value counts, and not what changes without it."
 
 
-def without_keepdims(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The chapter's `broken`: the sums of the rows lie along the keys."""
-    scores = q @ k.T / math.sqrt(q.shape[-1])
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=-1) @ v)
-
-
 @exercise("attention-8")
-def silent_mistake(answer: object) -> str:
-    """A repaired attention, and arrays for which the faulty one is wrong without an error."""
-    parts = list(answer) if hasattr(answer, "__iter__") and hasattr(answer, "__len__") else []
+def attention_detector(answer: object) -> str:
+    """A function that tells an attention with any score from what is no attention."""
+    detector = as_function(answer)
+
+    def is_attention(attention: Callable[..., Any]) -> bool:
+        try:
+            return bool(detector(whole_numbers_too(attention)))
+        except WrongAnswer as error:
+            if "raised" not in error.mistake:
+                raise
+            hint = "The function given to you takes q, k and v, and returns the output alone."
+            raise WrongAnswer(error.mistake, hint) from error
+
     reject(
-        len(parts) != 4 or isinstance(answer, str | dict),
-        "A function and three arrays were asked for.",
-        "Give the repaired function, then queries, keys and values: (repaired, q, k, v).",
-    )
-    repaired = as_function(parts[0])
-    rng = np.random.default_rng(3)
-    tried = [rng.normal(size=shape) for shape in ((4, 2), (3, 2), (3, 5))]
-    try:
-        mended = np.asarray(repaired(*tried))
-    except WrongAnswer as error:
-        raise WrongAnswer(
-            f"For 4 queries and 3 keys: {error.mistake}",
-            "`powers` has shape (4, 3). Which shape has its sum, and which would fit?",
-        ) from error
-    reject(
-        not is_close(mended, correct(*tried), 1e-4),
-        "For 4 queries and 3 keys your `repaired` returns other numbers than attention.",
-        "Each row of `powers` is divided by its own sum.",
-    )
-    q, k, v = (as_array(part).astype(float) for part in parts[1:])
-    shapes = f"q has shape {q.shape}, k {k.shape} and v {v.shape}"
-    reject(
-        not q.ndim == k.ndim == v.ndim == 2,
-        f"Here {shapes}: each needs two axes.",
-        "One row a query, one row a key, one row a value: [[1.0], [0.0]] has two rows.",
+        not is_attention(correct),
+        "Your detector refuses scaled dot-product attention.",
+        "Print your properties one by one for it. Which of them fails?",
     )
     reject(
-        q.shape[1] != k.shape[1] or len(k) != len(v) or not all(x.size for x in (q, k, v)),
-        f"No attention fits these: {shapes}.",
-        "A query is as wide as a key, and each key has one value.",
+        not is_attention(in_float32),
+        "Your detector refuses a right attention that computes in float32.",
+        "Two results that should agree differ by about 0.0000001: compare with a tolerance.",
     )
     reject(
-        not all(np.isfinite(x).all() for x in (q, k, v)),
-        "Some entries are infinite, or no numbers.",
-        "Small whole numbers will do.",
-    )
-    try:
-        wrong = without_keepdims(q, k, v)
-    except ValueError as error:
-        raise WrongAnswer(
-            f"For these `broken` raises an error: {error}.",
-            "Write down the shape of `powers`, and that of its sum. When can one divide the other?",
-        ) from error
-    right = correct(q, k, v)
-    reject(
-        len(q) == 1,
-        "With a single query `broken` is right.",
-        "There is one sum then. Which sum must each of several rows be divided by?",
+        not (is_attention(additive) and is_attention(nearest)),
+        "Your detector refuses an attention that has another score than the dot product.",
+        "Do not compare with one formula. Which properties hold whatever the score is?",
     )
     reject(
-        is_near(wrong.T, right.T, v.T, 1e-3),
-        "It raises no error, and its numbers are right for these.",
-        "Compare the sums of the rows of `powers`. What if they are equal?",
+        not is_attention(plain_average),
+        "Your detector refuses the plain average of all values.",
+        "Its weights are equal, positive and sum to 1: here it counts as attention.",
     )
-    return (
-        "right: sums without keepdims lie along the keys, and divide the wrong weights. A test "
-        "with several queries and another number of keys, more than one, raises an error."
-    )
+    for slip, (attention, hint) in NO_ATTENTION.items():
+        reject(is_attention(attention), f"One that is no attention got through: {slip}.", hint)
+    return "right: five attentions accepted, twelve others refused, and no formula to compare with."

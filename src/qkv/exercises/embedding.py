@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise, product
 from typing import Any
 
@@ -90,51 +90,58 @@ def _as_list(answer: Any) -> list[Any]:
     return list(answer)
 
 
+MERGED = (
+    "tall tall taller tallest small smaller",
+    "cat",  # no pair occurs twice
+    "test test tall wide",  # here each mistake below gives other merges
+    "new new newer lower low",
+)
 WORDS = ("the", "a", "Eiffel", "miniature", "tower")
 
 
-def _named(words: Sequence[str]) -> str:
-    return ", ".join(f"*{word}*" for word in words)
-
-
 @exercise("embedding-1")
-def logits_by_hand(answer: object) -> str:
-    """The logits of x = (−2, 1) for the five words of the chapter."""
-    logits = as_array(answer, shape=(5,)).astype(float)
-    right = np.array([1, -1, 1, 5, -4])
+def product_by_hand(answer: object) -> str:
+    """U with the rows "tower" and "half the, half Eiffel"."""
+    reject(
+        is_close(as_array(answer), [[2, 0], [0.5, 2]]),
+        "These are the two vectors.",
+        "By what is the table multiplied to give them? That matrix is asked for.",
+    )
+    got = as_array(
+        answer, shape=(2, 5), hint="One row for each vector, one column for each word of the table."
+    ).astype(float)
+    table = np.array([[0, 1], [0, -1], [1, 3], [-3, -1], [2, 0]])
+    right = np.array([[0, 0, 0, 0, 1], [0.5, 0, 0.5, 0, 0]])
     reject_each(
-        logits,
-        (-right, "Every sign is turned.", "x begins with −2. Which number of a row meets it?"),
-        ([0, 0, -2, 6, -4], "Only *large* was used.", "A dot product has two terms here."),
-        ([1, -1, 3, -1, 0], "Only *famous* was used.", "A dot product has two terms here: large?"),
-        ([1, -1, 5, -7, 4], "The −2 counts as +2.", "x begins with a minus sign."),
+        got,
+        (right[::-1], "The two rows are exchanged.", "First *tower*, then the point between."),
         (
-            np.exp(right) / np.exp(right).sum(),
-            "These are probabilities.",
-            "The logits are what the softmax is given.",
+            [[0, 0, 0, 0, 1], [1, 0, 1, 0, 0]],
+            "The second row adds the two vectors.",
+            "Where does a point lie that is the sum, and where the point halfway?",
         ),
-        (np.exp(right), "These are the exponentials.", "Stop one step earlier."),
-        tolerance=5e-3,
-    )
-    off = [
-        word for word, a, b in zip(WORDS, logits, right, strict=True) if not is_close(a, b, 5e-3)
-    ]
-    reject(
-        is_close(np.abs(logits), np.abs(right), 5e-3) and off,
-        f"The sign of {_named(off)} is wrong.",
-        "−2 times a negative number is positive; 1 times it stays negative.",
+        (
+            [[0, 0, 0, 0, 4], [0.5, 0, 0.5, 0, 0]],
+            "The id stands where a 1 belongs.",
+            "By what is the row of *tower* multiplied?",
+        ),
     )
     reject(
-        0 < len(off) < 5,
-        f"Right except for {_named(off)}.",
-        "Write both products of that row: −2 · large and 1 · famous. Then add them.",
+        not is_close(got, right) and is_close(got @ table, right @ table),
+        "The product is right, but other words are in it.",
+        "Use *tower* alone, then *the* and *Eiffel* alone.",
     )
     reject(
-        off,
-        "Not these logits.",
-        "One dot product for each row of the table: −2 · large + 1 · famous.",
+        not is_close(got[0], right[0]),
+        "The first row does not give the vector of *tower* alone.",
+        "Which id has *tower*? Count the columns from 0.",
     )
-    return "right. The largest is that of *miniature*: it is the most likely word."
+    reject(
+        not is_close(got[1], right[1]),
+        "The second row does not give the point halfway.",
+        "Two words have a share in it. Which columns are theirs, and what do the shares sum to?",
+    )
+    return "right: with a single 1 a product is a lookup, with shares it is a mix."
 
 
 @exercise("embedding-2")
@@ -210,6 +217,155 @@ def tells_apart(answer: object) -> str:
 
 
 @exercise("embedding-4")
+def fault(answer: object) -> str:
+    """The line that numbers the words anew, and whose rows it gives: 6, Eiffel a miniature."""
+    parts = list(answer) if isinstance(answer, list | tuple) else []
+    reject(
+        any(isinstance(part, set | frozenset) for part in parts),
+        "A set has no order.",
+        "The rows come back in an order: write the words in a list, or in one string.",
+    )
+    names = {word.lower(): word for word in WORDS}
+    said = " ".join(map(str, np.ravel(np.array(parts[1:], object))))
+    chosen = [names.get(word.lower(), "") for word in said.replace(",", " ").split()]
+    reject(
+        len(chosen) != 3,
+        "A line and three words were asked for.",
+        'Write the number of the line, then the words: (1, "a the a").',
+    )
+    reject(
+        "" in chosen,
+        "These are not words of the training text.",
+        "Whose rows of the table come back? Write the words themselves, not their ids.",
+    )
+    line = as_number(parts[0])
+    reject(
+        chosen == ["a", "miniature", "tower"],
+        "These rows would be right, and then there were no fault.",
+        "Follow *tower*: which id does it get in this sentence, and which had it in training?",
+    )
+    rows = ["Eiffel", "a", "miniature"]
+    reject(
+        line == 6 and chosen != rows and set(chosen) == set(rows),
+        "The line is right, and these rows come back, but in another order.",
+        "Take the words of the sentence one by one: which id does each get, and whose row is that?",
+    )
+    reject(
+        line != 6 and chosen == rows,
+        "These rows come back, but not by that line.",
+        "Which line gives the words of the sentence other numbers than the table has?",
+    )
+    reject_choice(
+        (line, chosen),
+        (6, rows),
+        "Write both vocabularies with their numbers: that of the table, and that of the sentence.",
+    )
+    return (
+        "right: ids mean something only together with the vocabulary that the table was made for."
+    )
+
+
+@exercise("embedding-5")
+def learn(answer: object) -> str:
+    """`f(text)` gives the merges of byte-pair encoding, until no pair occurs twice."""
+    function = as_function(answer)
+    for text in MERGED:
+        right = _merges(text)
+        got = as_merges(function(text))
+        if got == right:
+            continue
+        reject_each_of(
+            got,
+            (
+                _merges(text, mark=""),
+                "The words have no ▁.",
+                "Put ▁ before the first character of each word, before you count.",
+            ),
+            (
+                _merges(text, once=True),
+                "Each word was counted once, however often it stands in the text.",
+                "A word that stands there twice brings its pairs twice.",
+            ),
+            (
+                _merges(text, joined=True),
+                "Pairs join two words.",
+                "Count inside each word: ▁ may only be the first of a token.",
+            ),
+            (
+                _merges(text, tie=lambda pair, _: 0),
+                "The merges are frequent, but ties go to the pair that comes first in the text.",
+                "The numbers of the two tokens decide, of the first token before the second.",
+            ),
+            (
+                _merges(text, tie=lambda pair, _: pair),
+                "The merges are frequent, but ties go by the alphabet.",
+                "A merged token has the next number: it comes after all characters, ▁ too.",
+            ),
+        )
+        reject(
+            got[: len(right)] == right and len(got) > len(right),
+            f"For {text!r} you merge pairs that occur only once.",
+            "Look at the largest count before you merge: when is it too late?",
+        )
+        reject(
+            got == right[: len(got)],
+            f"For {text!r} you stop after {len(got)} merges.",
+            "Some pair still occurs twice: count once more after the last merge.",
+        )
+        reject(
+            True,
+            f"For {text!r} these are not the merges.",
+            "Print the counts before each merge, and compare them with a count by hand.",
+        )
+    return "right: count, choose, merge, and stop when no pair occurs twice."
+
+
+@exercise("embedding-6")
+def table_gradient(answer: object) -> str:
+    """`f(ids, dout, V)` adds the gradient of each position to the row that was looked up."""
+    function = as_function(answer)
+    # (B, T), then V and d_model: in each case no two axes have one length.
+    cases = (([[3, 0, 5], [3, 3, 6]], 9, 4), ([[1], [4], [1], [1]], 6, 5))
+    for (sentences, V, d_model), dtype in product(cases, (np.float64, np.float32)):
+        ids = np.array(sentences)
+        flat = ids.ravel()
+        rows = 2.0 ** np.arange(ids.size * d_model).reshape(-1, d_model) / 16 + 0.25
+        rows = rows.astype(dtype)  # exact in float32
+        expected, last, first = np.zeros((3, V, d_model))
+        np.add.at(expected, flat, rows)
+        last[flat], first[flat[::-1]] = rows, rows[::-1]
+        got = np.asarray(function(ids.copy(), rows.reshape(*ids.shape, d_model).copy(), V))
+        reject(
+            got.shape != (V, d_model),
+            f"For {V} tokens and d_model = {d_model} the shape is {got.shape}.",
+            "A gradient has the shape of what it is the gradient of.",
+        )
+        mean = expected / np.maximum(np.bincount(flat, minlength=V), 1)[:, None]
+        reject_each(
+            got,
+            (last, "Only the last of the three equal ids counts.", "What does += do with a list?"),
+            (first, "Only the first of the three equal ids counts.", "Which positions are left?"),
+            (
+                mean,
+                "The gradients of equal ids are averaged.",
+                "One row moves; three outputs move.",
+            ),
+            (np.zeros((V, d_model)), "No gradient arrives.", "Does the loop change the result?"),
+        )
+        reject(
+            is_close(got, np.trunc(got)),
+            "Your gradients are whole numbers; these were not.",
+            "Which type has the array that you begin with?",
+        )
+        reject(
+            not is_close(got, expected),
+            "Some rows are wrong.",
+            "Write down to which positions each row went, and what each of them brings back.",
+        )
+    return "right: a row collects from every position at which it was used."
+
+
+@exercise("embedding-7")
 def likeliest(answer: object) -> str:
     """`f(x, table, vocabulary, k)` gives the k most likely words with their probabilities."""
     function = as_function(answer)
@@ -278,7 +434,7 @@ def likeliest(answer: object) -> str:
     return "right: dot products, softmax over all words, the largest first."
 
 
-@exercise("embedding-5")
+@exercise("embedding-8")
 def evidence(answer: object) -> str:
     """What proves that the merges were learned from the test text as well: B and D."""
     reject_choice(
@@ -288,133 +444,10 @@ def evidence(answer: object) -> str:
         (
             "ABCD",
             "You took all of it for proof.",
-            "What would an honest BPE with every character of its text do with another text?",
+            "What does a BPE with every character of its text do with another text?",
         ),
     )
-    return "right: A and C fit an honest tokenizer too."
-
-
-@exercise("embedding-6")
-def table_gradient(answer: object) -> str:
-    """`f(ids, dout, V)` adds the gradient of each position to the row that was looked up."""
-    function = as_function(answer)
-    # (B, T), then V and d_model: in each case no two axes have one length.
-    cases = (([[3, 0, 5], [3, 3, 6]], 9, 4), ([[1], [4], [1], [1]], 6, 5))
-    for (sentences, V, d_model), dtype in product(cases, (np.float64, np.float32)):
-        ids = np.array(sentences)
-        flat = ids.ravel()
-        rows = 2.0 ** np.arange(ids.size * d_model).reshape(-1, d_model) / 16 + 0.25
-        rows = rows.astype(dtype)  # exact in float32
-        expected, last, first = np.zeros((3, V, d_model))
-        np.add.at(expected, flat, rows)
-        last[flat], first[flat[::-1]] = rows, rows[::-1]
-        got = np.asarray(function(ids.copy(), rows.reshape(*ids.shape, d_model).copy(), V))
-        reject(
-            got.shape != (V, d_model),
-            f"For {V} tokens and d_model = {d_model} the shape is {got.shape}.",
-            "A gradient has the shape of what it is the gradient of.",
-        )
-        mean = expected / np.maximum(np.bincount(flat, minlength=V), 1)[:, None]
-        reject_each(
-            got,
-            (last, "Only the last of the three equal ids counts.", "What does += do with a list?"),
-            (first, "Only the first of the three equal ids counts.", "Which positions are left?"),
-            (
-                mean,
-                "The gradients of equal ids are averaged.",
-                "One row moves; three outputs move.",
-            ),
-            (np.zeros((V, d_model)), "No gradient arrives.", "Does the loop change the result?"),
-        )
-        reject(
-            is_close(got, np.trunc(got)),
-            "Your gradients are whole numbers; these were not.",
-            "Which type has the array that you begin with?",
-        )
-        reject(
-            not is_close(got, expected),
-            "Some rows are wrong.",
-            "Write down to which positions each row went, and what each of them brings back.",
-        )
-    return "right: a row collects from every position at which it was used."
-
-
-@exercise("embedding-7")
-def product_by_hand(answer: object) -> str:
-    """U with the rows "tower" and "half the, half Eiffel"."""
-    reject(
-        is_close(as_array(answer), [[2, 0], [0.5, 2]]),
-        "These are the two vectors.",
-        "By what is the table multiplied to give them? That matrix is asked for.",
-    )
-    got = as_array(
-        answer, shape=(2, 5), hint="One row for each vector, one column for each word of the table."
-    ).astype(float)
-    table = np.array([[0, 1], [0, -1], [1, 3], [-3, -1], [2, 0]])
-    right = np.array([[0, 0, 0, 0, 1], [0.5, 0, 0.5, 0, 0]])
-    reject_each(
-        got,
-        (right[::-1], "The two rows are exchanged.", "First *tower*, then the point between."),
-        (
-            [[0, 0, 0, 0, 1], [1, 0, 1, 0, 0]],
-            "The second row adds the two vectors.",
-            "Where does a point lie that is the sum, and where the point halfway?",
-        ),
-        (
-            [[0, 0, 0, 0, 4], [0.5, 0, 0.5, 0, 0]],
-            "The id stands where a 1 belongs.",
-            "By what is the row of *tower* multiplied?",
-        ),
-    )
-    reject(
-        not is_close(got, right) and is_close(got @ table, right @ table),
-        "The product is right, but other words are in it.",
-        "Use *tower* alone, then *the* and *Eiffel* alone.",
-    )
-    reject(
-        not is_close(got[0], right[0]),
-        "The first row does not give the vector of *tower* alone.",
-        "Which id has *tower*? Count the columns from 0.",
-    )
-    reject(
-        not is_close(got[1], right[1]),
-        "The second row does not give the point halfway.",
-        "Two words have a share in it. Which columns are theirs, and what do the shares sum to?",
-    )
-    return "right: with a single 1 a product is a lookup, with shares it is a mix."
-
-
-@exercise("embedding-8")
-def fault(answer: object) -> str:
-    """The line that numbers the words anew, and whose rows it gives: 6, Eiffel a miniature."""
-    parts = list(answer) if isinstance(answer, list | tuple) else []
-    names = {word.lower(): word for word in WORDS}
-    said = " ".join(map(str, np.ravel(np.array(parts[1:], object))))
-    chosen = [names.get(word.lower(), "") for word in said.replace(",", " ").split()]
-    reject(
-        len(chosen) != 3,
-        "A line and three words were asked for.",
-        'Write the number of the line, then the words: (1, "a the a").',
-    )
-    reject(
-        "" in chosen,
-        "These are not words of the training text.",
-        "Whose rows of the table come back? Write the words themselves, not their ids.",
-    )
-    line = as_number(parts[0])
-    reject(
-        chosen == ["a", "miniature", "tower"],
-        "These rows would be right, and then there were no fault.",
-        "Follow *tower*: which id does it get in this sentence, and which had it in training?",
-    )
-    reject_choice(
-        (line, chosen),
-        (6, ["Eiffel", "a", "miniature"]),
-        "Write both vocabularies with their numbers: that of the table, and that of the sentence.",
-    )
-    return (
-        "right: ids mean something only together with the vocabulary that the table was made for."
-    )
+    return "right: A and C can also be seen when the training text alone was used."
 
 
 @exercise("embedding-9")
@@ -496,3 +529,58 @@ def _padded(sentences: Sequence[str], vocabulary: Sequence[str], at_end: bool = 
     return np.array(
         [[vocabulary.index(w if w in vocabulary else "<unk>") for w in row] for row in full]
     )
+
+
+def as_merges(answer: Any) -> list[Pair]:
+    """A list of pairs of pieces, or `WrongAnswer`."""
+    if isinstance(answer, str) or not hasattr(answer, "__iter__"):
+        raise WrongAnswer("Your function has to return a list.", "Append each pair to a list.")
+    parts = list(answer)
+    reject(
+        any(isinstance(part, list | tuple) and len(part) != 2 for part in parts),
+        "Your function returns more than pairs.",
+        "Return the list of merges alone, each a pair of tokens.",
+    )
+    return [_as_pair(part) for part in parts]
+
+
+def reject_each_of(got: list[Pair], *mistakes: tuple[list[Pair], str, str]) -> None:
+    """Raise `WrongAnswer` at the first list of merges that the reader has given."""
+    for wrong, mistake, hint in mistakes:
+        reject(got == wrong, mistake, hint)
+
+
+def _merges(
+    text: str,
+    mark: str = "▁",
+    once: bool = False,
+    joined: bool = False,
+    tie: Callable[[Pair, list[str]], Any] | None = None,
+) -> list[Pair]:
+    """The merges of a text until no pair occurs twice; the options are mistakes."""
+    tokens = list(dict.fromkeys(text.split())) if once else text.split()
+    words = [[*mark, *word] for word in tokens]
+    words = [[piece for word in words for piece in word]] if joined else words
+    pieces = sorted({piece for word in words for piece in word})
+    merges: list[Pair] = []
+    tie = tie or (lambda pair, pieces: (pieces.index(pair[0]), pieces.index(pair[1])))
+    while True:
+        counts = Counter(pair for word in words for pair in pairwise(word))
+        if max(counts.values(), default=0) < 2:
+            return merges
+        best = max(counts.values())
+        tied = [pair for pair in counts if counts[pair] == best]
+        pair = min(tied, key=lambda pair: tie(pair, pieces))
+        words = [_merged(word, pair) for word in words]
+        merges.append(pair)
+        pieces.append("".join(pair))
+
+
+def _merged(word: Sequence[str], pair: Pair) -> list[str]:
+    out = list(word[:1])
+    for piece in word[1:]:
+        if (out[-1], piece) == pair:
+            out[-1] += piece
+        else:
+            out.append(piece)
+    return out

@@ -268,31 +268,88 @@ def evidence(answer: object) -> str:
 
 
 @exercise("masks-4")
-def blind_spot(answer: object) -> str:
-    """A (6, 6) mask that leaks, and that replacing the last word does not find."""
-    mask = as_array(answer, shape=(6, 6))
-    reject(
-        mask.dtype != np.bool_,
-        f"The entries are {mask.dtype}.",
-        "Masks in this book are boolean: np.tri(6, dtype=bool).",
+def repaired_attention(answer: object) -> str:
+    """`f(x, ids)`: causal attention in which nothing depends on `<PAD>`, whose id is 0."""
+    function = as_function(answer)
+    rng = np.random.default_rng(13)
+    batches = (
+        np.array([[3, 1, 4, 2, 5], [6, 2, 1, 0, 0], [0, 0, 7, 8, 9]]),
+        np.array([[1, 2, 3, 4], [5, 6, 0, 0], [7, 0, 0, 0], [0, 8, 9, 1]]),  # B = T
     )
-    later = ~np.tri(6, dtype=bool)
+    for ids in batches:
+        x = rng.normal(size=(*ids.shape, 3))
+        words, triangle = ids != 0, np.tri(ids.shape[1], dtype=bool)  # (B, T) and (T, T)
+        columns = words[:, None, :]  # (B, 1, T)
+        got = np.asarray(function(x, ids))
+        reject(
+            got.shape != x.shape,
+            f"For x of shape {x.shape} the shape is {got.shape}.",
+            "One output for each word: repair two lines, and leave the others.",
+        )
+        mistakes = (
+            (
+                words[:, :, None] & triangle,
+                True,
+                "As it was handed out.",
+                "Replace a later word, then a <PAD>: in each case, which outputs move?",
+            ),
+            (
+                words[:, :, None] & triangle,
+                False,
+                "One fault is left: words still depend on <PAD>.",
+                "On which axis of the scores do the keys stand? And on which one does `is_word`?",
+            ),
+            (
+                columns & triangle,
+                True,
+                "One fault is left: words still depend on later words.",
+                "The blocked weights are 0. By which sum were the others divided?",
+            ),
+            (
+                np.broadcast_to(columns, (*ids.shape, ids.shape[1])),
+                False,
+                "Words depend on later words: the causal mask is gone.",
+                "Is the triangle still in use?",
+            ),
+            (
+                columns | triangle,
+                False,
+                "The masks are joined by `or`.",
+                "How many of the two masks must allow a key?",
+            ),
+            (
+                columns & triangle.T,
+                False,
+                "Words see only later words.",
+                "Query i is allowed keys 0 to i.",
+            ),
+        )
+        for allowed, late, mistake, hint in mistakes:
+            reject(is_close(got[words], _attend(x, allowed, late)[words]), mistake, hint)
+        reject(
+            not is_close(got[words], _attend(x, columns & triangle, late=False)[words], 1e-5),
+            "Some words have other outputs than they would have alone.",
+            "Compare with the sentence alone, without its <PAD>, one prefix at a time.",
+        )
+    ids = np.array([[1, 2, 3], [0, 4, 5]])
+    x = np.tile(25 * np.arange(1.0, 4)[:, None], (2, 1, 3))  # later words have large scores
+    allowed, words = np.tri(3, dtype=bool) & (ids != 0)[:, None, :], ids != 0
     reject(
-        bool((mask.sum(axis=1) == 0).any()),
-        "In some row every key is blocked.",
-        "Begin with the causal mask, and change one entry of it.",
+        not is_close(np.asarray(function(x, ids))[words], _attend(x, allowed, late=False)[words]),
+        "It is right for small scores, and wrong beside a blocked score of 1,000.",
+        "Softmax rounds the other weights to 0. What is left to divide? Block before the softmax.",
     )
+    ids = np.array([[1, 2, 3], [0, 4, 5]])
+    x = 1e-3 * rng.normal(size=(2, 3, 3))
+    x[:, 2] = x[1, 0] = 1000  # blocked: small scores, large values
+    got, right = np.asarray(function(x, ids)), _attend(x, allowed, late=False)
+    words[:, 2] = False
     reject(
-        not mask[later].any(),
-        "This mask does not leak.",
-        "Allow one key that comes later than its query.",
+        not is_close(got[words], right[words], 1e-8),
+        "A blocked word still has a little weight: if its numbers are large, outputs move.",
+        "Which number did you write over the blocked scores? It must make e^score 0.",
     )
-    reject(
-        bool((mask & later)[:, 5].any()),
-        "The test finds it: an earlier output moves with the last word.",
-        "The test looks at one column only. Which?",
-    )
-    return "right: a test of one word is blind to all the others. Replace each word in turn."
+    return "right: padding blocks columns, and no blocked score counts."
 
 
 @exercise("masks-5")
@@ -442,6 +499,13 @@ def visible_keys(answer: object) -> str:
     """Keys allowed to `je`: in `<PAD> <sos> je suis étudiant`, and in `I am a student <PAD>`."""
     past, source = as_sets(
         answer, "First where `je` looks in its own sentence, then where it looks in the source."
+    )
+    reject(
+        isinstance(answer, list | tuple)
+        and [len(list(one)) for one in answer] == [5, 5]
+        and past | source <= {0, 1},
+        "These look like two masks of 0 and 1.",
+        "Give the positions of the ones, counted from 0.",
     )
     reject(
         past == {2, 3},
@@ -612,88 +676,31 @@ def packed_documents_mask(answer: object) -> str:
 
 
 @exercise("masks-10")
-def mended_attention(answer: object) -> str:
-    """`f(x, ids)`: causal attention in which nothing depends on `<PAD>`, whose id is 0."""
-    function = as_function(answer)
-    rng = np.random.default_rng(13)
-    batches = (
-        np.array([[3, 1, 4, 2, 5], [6, 2, 1, 0, 0], [0, 0, 7, 8, 9]]),
-        np.array([[1, 2, 3, 4], [5, 6, 0, 0], [7, 0, 0, 0], [0, 8, 9, 1]]),  # B = T
-    )
-    for ids in batches:
-        x = rng.normal(size=(*ids.shape, 3))
-        words, triangle = ids != 0, np.tri(ids.shape[1], dtype=bool)  # (B, T) and (T, T)
-        columns = words[:, None, :]  # (B, 1, T)
-        got = np.asarray(function(x, ids))
-        reject(
-            got.shape != x.shape,
-            f"For x of shape {x.shape} the shape is {got.shape}.",
-            "One output for each word: mend two lines, and leave the others.",
-        )
-        mistakes = (
-            (
-                words[:, :, None] & triangle,
-                True,
-                "As it was handed out.",
-                "Replace a later word, then a <PAD>: in each case, which outputs move?",
-            ),
-            (
-                words[:, :, None] & triangle,
-                False,
-                "One fault is left: words still depend on <PAD>.",
-                "On which axis of the scores do the keys stand? And on which one does `is_word`?",
-            ),
-            (
-                columns & triangle,
-                True,
-                "One fault is left: words still depend on later words.",
-                "The blocked weights are 0. By which sum were the others divided?",
-            ),
-            (
-                np.broadcast_to(columns, (*ids.shape, ids.shape[1])),
-                False,
-                "Words depend on later words: the causal mask is gone.",
-                "Is the triangle still in use?",
-            ),
-            (
-                columns | triangle,
-                False,
-                "The masks are joined by `or`.",
-                "How many of the two masks must allow a key?",
-            ),
-            (
-                columns & triangle.T,
-                False,
-                "Words see only later words.",
-                "Query i is allowed keys 0 to i.",
-            ),
-        )
-        for allowed, late, mistake, hint in mistakes:
-            reject(is_close(got[words], _attend(x, allowed, late)[words]), mistake, hint)
-        reject(
-            not is_close(got[words], _attend(x, columns & triangle, late=False)[words], 1e-5),
-            "Some words have other outputs than they would have alone.",
-            "Compare with the sentence alone, without its <PAD>, one prefix at a time.",
-        )
-    ids = np.array([[1, 2, 3], [0, 4, 5]])
-    x = np.tile(25 * np.arange(1.0, 4)[:, None], (2, 1, 3))  # later words have large scores
-    allowed, words = np.tri(3, dtype=bool) & (ids != 0)[:, None, :], ids != 0
+def blind_spot(answer: object) -> str:
+    """A (6, 6) mask that leaks, and that replacing the last word does not find."""
+    mask = as_array(answer, shape=(6, 6))
     reject(
-        not is_close(np.asarray(function(x, ids))[words], _attend(x, allowed, late=False)[words]),
-        "It is right for small scores, and wrong beside a blocked score of 1,000.",
-        "Softmax rounds the other weights to 0. What is left to divide? Block before the softmax.",
+        mask.dtype != np.bool_,
+        f"The entries are {mask.dtype}.",
+        "Masks in this book are boolean: np.tri(6, dtype=bool).",
     )
-    ids = np.array([[1, 2, 3], [0, 4, 5]])
-    x = 1e-3 * rng.normal(size=(2, 3, 3))
-    x[:, 2] = x[1, 0] = 1000  # blocked: small scores, large values
-    got, right = np.asarray(function(x, ids)), _attend(x, allowed, late=False)
-    words[:, 2] = False
+    later = ~np.tri(6, dtype=bool)
     reject(
-        not is_close(got[words], right[words], 1e-8),
-        "A blocked word still has a little weight: if its numbers are large, outputs move.",
-        "Which number did you write over the blocked scores? It must make e^score 0.",
+        bool((mask.sum(axis=1) == 0).any()),
+        "In some row every key is blocked.",
+        "Begin with the causal mask, and change one entry of it.",
     )
-    return "right: padding blocks columns, and no blocked score counts."
+    reject(
+        not mask[later].any(),
+        "This mask does not leak.",
+        "Allow one key that comes later than its query.",
+    )
+    reject(
+        bool((mask & later)[:, 5].any()),
+        "The test finds it: an earlier output moves with the last word.",
+        "The test looks at one column only. Which?",
+    )
+    return "right: a test of one word is blind to all the others. Replace each word in turn."
 
 
 def _attend(x: Array, allowed: Array, late: bool) -> Array:

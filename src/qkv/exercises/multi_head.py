@@ -177,6 +177,34 @@ def whole_layer(answer: object) -> str:
 
 
 @exercise("multi_head-5")
+def mended_layer(answer: object) -> str:
+    """The causal layer whose heads were merged without a swap, mended."""
+    function = as_function(answer)
+    for sizes, dtype in itertools.product(
+        ((1, 4, 4, 2, 3), (2, 5, 5, 3, 2), (3, 3, 3, 3, 3), (2, 4, 4, 1, 2)),
+        (np.float64, np.float32),
+    ):
+        x, _, weights, _ = _drawn(*sizes, dtype)
+        inputs, causal = (x, x, *weights, sizes[3]), np.tri(sizes[1], dtype=bool)
+        got = _read(function(x, *weights, sizes[3]), x.shape, sizes)
+        if is_close(got, _multi_head(*inputs, causal), NEAR[dtype]):
+            continue
+        reject(
+            is_close(got, _multi_head(*inputs, causal, fault="merge"), 1e-3),
+            "The fault is still there.",
+            "Put the position of its word into each row, and follow the numbers line by line.",
+        )
+        reject(
+            is_close(got, _multi_head(*inputs, np.array(True)), 1e-3),
+            "No key is blocked any more.",
+            "The mask was right: leave it.",
+        )
+        _reject_faults(got, inputs, causal)
+        _reject_rest(sizes, dtype)
+    return "right: undo the split in reverse, swap first and reshape then."
+
+
+@exercise("multi_head-6")
 def switched_off(answer: object) -> str:
     """`dense`, of 1 to 36, with which head 2 of two heads of width 3 writes nothing."""
     w_o = as_array(answer, shape=(6, 6)).astype(float)
@@ -208,7 +236,7 @@ def switched_off(answer: object) -> str:
     return "right: rows 3 to 5 of W_O are all that head 2 can write with."
 
 
-@exercise("multi_head-6")
+@exercise("multi_head-7")
 def cache_bytes(answer: object) -> str:
     """GiB of 32 layers, 8 heads of keys and values, d_k = d_v = 128, 32768 tokens, float16."""
     got = as_number(answer)
@@ -251,34 +279,6 @@ def cache_bytes(answer: object) -> str:
         "Layers · 2 (keys and values) · heads · width · tokens · bytes of a number.",
     )
     return "right. With keys and values for all 32 heads it would be four times as much."
-
-
-@exercise("multi_head-7")
-def mended_layer(answer: object) -> str:
-    """The causal layer whose heads were merged without a swap, mended."""
-    function = as_function(answer)
-    for sizes, dtype in itertools.product(
-        ((1, 4, 4, 2, 3), (2, 5, 5, 3, 2), (3, 3, 3, 3, 3), (2, 4, 4, 1, 2)),
-        (np.float64, np.float32),
-    ):
-        x, _, weights, _ = _drawn(*sizes, dtype)
-        inputs, causal = (x, x, *weights, sizes[3]), np.tri(sizes[1], dtype=bool)
-        got = _read(function(x, *weights, sizes[3]), x.shape, sizes)
-        if is_close(got, _multi_head(*inputs, causal), NEAR[dtype]):
-            continue
-        reject(
-            is_close(got, _multi_head(*inputs, causal, fault="merge"), 1e-3),
-            "The fault is still there.",
-            "Put the position of its word into each row, and follow the numbers line by line.",
-        )
-        reject(
-            is_close(got, _multi_head(*inputs, np.array(True)), 1e-3),
-            "No key is blocked any more.",
-            "The mask was right: leave it.",
-        )
-        _reject_faults(got, inputs, causal)
-        _reject_rest(sizes, dtype)
-    return "right: undo the split in reverse, swap first and reshape then."
 
 
 def _drawn(B: int, T: int, S: int, H: int, d: int, dtype: type) -> tuple[Any, ...]:
