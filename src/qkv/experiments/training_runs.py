@@ -2,12 +2,12 @@
 
 The faults are those of FAULTS. `measure` trains each from several seeds. Figures, by run:
 `training` and `validation`, one list a seed, the loss at `steps`: that of training is the mean over
-the steps before, as the run itself reports it; that of validation is of words alone. `exact`, the
-share of pairs held back that greedy decoding translates word for word; `empty`, the share of which
-it makes nothing; `writes`, what it makes of SENTENCE. Two probes show where a run looks for its
-answer, the encoder reading SENTENCE: `repeats`, the share of all words w at which the decoder
-predicts w after reading w; `looks_ahead`, the share at which its first row, <sos>, predicts w if
-the second row is w.
+the steps before, as the run itself reports it; that of validation is of words alone. Of the pairs
+held back, greedy decoding: `exact`, the share that it translates word for word; `first_sos` and
+`first_eos`, the shares at which the first token that it writes is <sos> or <eos>. `writes`, the
+tokens that it makes of SENTENCE. Two probes show where a run looks for its answer, the encoder
+reading SENTENCE: `repeats`, the share of all words w at which the decoder predicts w after reading
+w; `looks_ahead`, the share at which its first row, <sos>, predicts w if the second row is w.
 """
 
 from __future__ import annotations
@@ -128,8 +128,8 @@ def validation_loss(model: Transformer, fault: str = "healthy") -> float:
 
 
 @torch.no_grad()
-def write(model: Transformer, texts: list[str]) -> list[str]:
-    """Greedy translations, each step computed anew from what is written."""
+def write(model: Transformer, texts: list[str]) -> list[list[int]]:
+    """Greedy translations up to <eos>, as ids; each step is computed anew from what is written."""
     data = small_data()
     encoded = [(data.source.encode(text, eos=True), np.array([SOS, EOS])) for text in texts]
     source = torch.as_tensor(collate(encoded, np.arange(len(texts))).source)
@@ -138,19 +138,23 @@ def write(model: Transformer, texts: list[str]) -> list[str]:
     for _ in range(LONGEST):
         best = model.decode(written, memory, memory_mask=mask, last=True).argmax(-1)  # (B, 1)
         written = torch.cat([written, best], 1)
-    return [data.target.decode(_until_end(row)) for row in written[:, 1:].tolist()]
+    return [_until_end(row) for row in written[:, 1:].tolist()]
 
 
 def _until_end(ids: list[int]) -> list[int]:
-    return ids[: ids.index(EOS)] if EOS in ids else ids
+    return ids[: ids.index(EOS) + 1] if EOS in ids else ids
 
 
-def exact_and_empty(model: Transformer) -> tuple[float, float]:
-    """Shares of the pairs held back: translated word for word; translated by nothing."""
-    texts = small_data().validation_texts
+def shares_written(model: Transformer) -> tuple[float, float, float]:
+    """Shares of the pairs held back: word for word right; begun with <sos>; begun with <eos>."""
+    data = small_data()
+    texts = data.validation_texts
     written = write(model, [source for source, _ in texts])
-    right = [ours == target for ours, (_, target) in zip(written, texts, strict=True)]
-    return round(float(np.mean(right)), 3), round(written.count("") / len(texts), 3)
+    said = [data.target.decode([i for i in ids if i != EOS]) for ids in written]
+    right = [ours == target for ours, (_, target) in zip(said, texts, strict=True)]
+    firsts = [[ids[0] == special for ids in written] for special in (SOS, EOS)]
+    exact, sos, eos = (round(float(np.mean(hits)), 3) for hits in (right, *firsts))
+    return exact, sos, eos
 
 
 @torch.no_grad()
@@ -179,9 +183,11 @@ def measure(small: bool = False) -> Figures:
         for seed in range(seeds):
             run = Run(fault, seed, steps)
             curves = run.curves(every)
-            shares = (*exact_and_empty(run.model), *probes(run.model))
-            found.append((*curves, *shares, write(run.model, [SENTENCE])[0]))
-        names = ("training", "validation", "exact", "empty", "repeats", "looks_ahead", "writes")
+            shares = (*shares_written(run.model), *probes(run.model))
+            writes = small_data().target.labels(np.array(write(run.model, [SENTENCE])[0]))
+            found.append((*curves, *shares, " ".join(writes)))
+        names = ("training", "validation", "exact", "first_sos", "first_eos", "repeats")
+        names = (*names, "looks_ahead", "writes")
         runs[fault] = dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
     torch.set_num_threads(threads)
     return {"steps": list(range(every, steps + 1, every)), "runs": runs}
@@ -206,11 +212,13 @@ def check(figures: Figures) -> None:
     assert max(last["no mask", "validation"]) < 0.03 < min(last["healthy", "validation"])
     for name, least in (("healthy", 0.84), ("loss on padding", 0.78)):
         assert min(runs[name]["exact"]) > least
-        assert set(runs[name]["writes"]) == {"고양이가 매트 위에 앉았다"}
+        assert set(runs[name]["writes"]) == {"고양이가 매트 위에 앉았다 <eos>"}
     assert np.mean(last["loss on padding", "validation"]) > np.mean(last["healthy", "validation"])
     for probe, fault in (("repeats", "not shifted"), ("looks_ahead", "no mask")):
         assert max(runs["healthy"][probe]) < 0.01 < 0.6 < min(runs[fault][probe])
-    assert min(runs["not shifted"]["repeats"]) > 0.99 > 0.7 < min(runs["no mask"]["empty"])
+    assert min(runs["not shifted"]["repeats"]) > 0.99 and min(runs["no mask"]["repeats"]) > 0.7
+    assert min(runs["not shifted"]["first_sos"]) > 0.7 > 0 == max(runs["healthy"]["first_sos"])
+    assert min(runs["no mask"]["first_eos"]) < 0.1 < 0.9 < max(runs["no mask"]["first_eos"])
     assert min(last["rate too high", "training"]) > 1.5
     assert min(last["rate too low", "training"]) > 4
     assert max(last["few pairs", "training"]) < 0.001 < 5 < min(last["few pairs", "validation"])
