@@ -186,8 +186,8 @@ def measure(small: bool = False) -> Figures:
             shares = (*shares_written(run.model), *probes(run.model))
             writes = small_data().target.labels(np.array(write(run.model, [SENTENCE])[0]))
             found.append((*curves, *shares, " ".join(writes)))
-        names = ("training", "validation", "exact", "first_sos", "first_eos", "repeats")
-        names = (*names, "looks_ahead", "writes")
+        names = ["training", "validation", "exact", "first_sos", "first_eos", "repeats"]
+        names += ["looks_ahead", "writes"]
         runs[fault] = dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
     torch.set_num_threads(threads)
     return {"steps": list(range(every, steps + 1, every)), "runs": runs}
