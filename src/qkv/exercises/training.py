@@ -112,6 +112,8 @@ DIAGNOSES = (*sorted(PANELS.values()), "loss on padding", "rate too high")
 def two_models(answer: object) -> str:
     """Mean loss and perplexity of p = 0.9, 0.9, 0.9, 0.01, and of 0.5 four times."""
     order = "Loss and perplexity of A, then loss and perplexity of B."
+    if isinstance(answer, list | tuple) and all(isinstance(row, list | tuple) for row in answer):
+        answer = [number for row in answer for number in row]  # a row for each model
     got = as_array(answer, (4,), f"Four numbers. {order}").astype(float)
     a, b = np.array([0.9, 0.9, 0.9, 0.01]), np.full(4, 0.5)
     losses = np.array([-np.log(p).mean() for p in (a, b)])
@@ -192,6 +194,8 @@ def gradient_by_hand(answer: object) -> str:
 @exercise("training-3")
 def diagnose(answer: object) -> str:
     """One diagnosis for each of the panels A to D."""
+    if isinstance(answer, list | tuple) and len(answer) == len(PANELS):
+        answer = dict(zip(PANELS, answer, strict=True))
     reject(
         not isinstance(answer, Mapping) or {str(key).upper() for key in answer} != set(PANELS),
         "A diagnosis for each of A, B, C and D was asked for.",
@@ -271,7 +275,7 @@ def mended_loop(answer: object) -> str:
         "How many steps were asked for?",
     )
     if is_close(got, right, 1e-9):
-        return "right: one fault held the loss still, and behind it the other made it fall too far."
+        return "right: one fault kept the loss still, the other let the decoder read its answers."
     reject_each(
         got,
         (
@@ -303,7 +307,7 @@ def mended_loop(answer: object) -> str:
     )
     raise WrongAnswer(
         "After three steps, or after two, the parameters are not those of the right loop.",
-        "Forward, loss, clear the old gradients, backward, step: once each, and nothing else.",
+        "Clear the old gradients, forward, loss, backward, step: once each, and nothing else.",
     )
 
 
@@ -347,31 +351,37 @@ def _loop(read: Array, predict: Array, ignored: int = PAD, clear: str = "before 
 
 @exercise("training-6")
 def three_steps_of_adam(answer: object) -> str:
-    """Adam's three steps for gradients 3, −3 and −3, β₁ = 0.9, η = 1: −1, +0.0526 and +0.402."""
+    """Adam's three steps for gradients 1, −7 and 1, β₁ = 0.9, η = 1: −1, +0.639 and +0.402."""
     got = as_array(answer, (3,), "One number for each of the three steps.").astype(float)
-    right = np.array([-1, 0.03 / 0.19 / 3, 0.327 / 0.271 / 3])
-    roots = np.array([0.18, 0.3564, 0.529272]) ** 0.5  # of v, not corrected
-    uncorrected = np.array([-0.3, 0.03, 0.327]) / roots
+    m, v = np.array([0.1, -0.61, -0.449]), np.array([0.02, 0.9996, 0.999608])
+    by_m, by_v = np.array([0.1, 0.19, 0.271]), np.array([0.02, 0.0396, 0.058808])
+    right = -(m / by_m) / (v / by_v) ** 0.5
+    uncorrected = -m / v**0.5
     kept = "m and v were not corrected."
     hint = "Divide m by 1 − 0.9ᵗ and v by 1 − 0.98ᵗ, where t is the step."
     reject_each(
         got,
         (-right, "The signs are reversed.", "A step goes against m̂."),
-        ([-3, 3, 3], "These are plain steps.", "Adam divides m̂ by the root of v̂."),
-        ([-1, 1, 1], "The later steps are not η.", "m̂ is an average of gradients, v̂ of squares."),
+        ([-1, 7, -1], "These are plain steps.", "Adam divides m̂ by the root of v̂."),
+        ([-1, 1, -1], "The later steps are not η.", "m̂ is an average of gradients, v̂ of squares."),
         (uncorrected, kept, hint),
         ([-1, *uncorrected[1:]], kept, f"In steps 2 and 3 as well: {hint[0].lower()}{hint[1:]}"),
-        ([-1, 0.0, 1 / 3], "That is the plain mean.", "m is 0.9 · 0.3 + 0.1 · (−3) in step 2."),
-        ([-1, 0.01, 0.109], "m is not yet m̂.", "Divide it by 1 − 0.9², then by 1 − 0.9³."),
+        (-m / (v / by_v) ** 0.5, "m is not yet m̂.", "Divide it by 1 − 0.9ᵗ, where t is the step."),
+        (-(m / by_m) / v**0.5, "v is not yet v̂.", "Divide it by 1 − 0.98ᵗ, where t is the step."),
+        (-(m / by_m), "These are the m̂, reversed.", "Divide each by the root of v̂."),
+        (m / by_m, "These are the m̂.", "Divide each by the root of v̂, and go against it."),
+        (-(m / by_m) / (v / by_v), "You divided by v̂.", "Adam divides by its root."),
+        (right.cumsum(), "These are positions.", "By how much does each step change it?"),
+        ([-1, right[1], -right[2]], "The last sign is wrong.", "What sign has m after step 3?"),
         ([-1, -right[1], -right[2]], "Two signs are wrong.", "What sign has m after step 2?"),
         tolerance=4e-3,
     )
     reject(
         not is_close(got, right, 6e-3),
         "Not these numbers.",
-        "m₁ = 0.1 · 3, then m₂ = 0.9 m₁ + 0.1 · (−3). All squares are 9, so v̂ is 9.",
+        "m₂ = 0.9 m₁ + 0.1 · (−7). In v the same gradient stands squared, and 0.98 and 0.02.",
     )
-    return "right. The gradient is as large as before, and the second step 19 times smaller."
+    return "right. The second gradient is seven times larger, and its step is smaller."
 
 
 @exercise("training-7")
