@@ -41,6 +41,7 @@ WITHIN_BOUNDS: set[str] = {
     "add_norm",
     "positional",
     "transformer",
+    "training",
     "decoding",
 }
 MOST_MINUTES = {"transformer": 40, "training": 40, "decoding": 40, "backward": 40}  # else 35
