@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from qkv.exercises.checks import (
     as_array,
+    as_function,
     as_letters,
     as_number,
     exercise,
@@ -15,8 +18,6 @@ from qkv.exercises.checks import (
     reject_each,
 )
 
-VERBS = np.array([[0.0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0]])  # (T, d_model)
-W_1 = np.array([[1.0, -1], [-1, 1], [0, 0]])  # (d_model, d_ff)
 TOLERANCE = 1e-3  # weights may be written as decimals
 
 
@@ -57,29 +58,19 @@ def network_by_hand(answer: object) -> str:
 
 
 @exercise("feed_forward-2")
-def dead_unit(answer: object) -> str:
-    """A bias b_1 under which unit 1 is 0 for all four verbs, and unit 2 is as it was."""
-    b_1 = as_array(answer, (2,), "b_1 has one number for each unit.").astype(float)
-    before = VERBS @ W_1
-    after = before + b_1
-    first, second = np.maximum(0, after).T
-    reject(not np.isfinite(after).all(), "A bias is a finite number.", "A small one will do.")
-    reject(
-        is_close(first, np.maximum(0, before[:, 1])) or not second.any(),
-        "Unit 2 has changed, or both have.",
-        "The first number of b_1 belongs to unit 1, the second to unit 2.",
+def changes_of_one_norm(answer: object) -> str:
+    """The answers for n = 0 to 4 that one LayerNorm allows, at most two changes: A, C and E."""
+    reject_choice(
+        as_letters(answer, "ABCDE"),
+        "ACE",
+        "Count how often each answer changes from n to n + 1. How often can it, behind one norm?",
+        (
+            "AE",
+            "Those are the answers that an affine map gives without a norm.",
+            "The norm adds something. How many solutions has the equation of the chapter?",
+        ),
     )
-    reject(
-        not is_close(second, np.maximum(0, before[:, 1])),
-        "Unit 2 has changed.",
-        "Which number leaves a sum as it is?",
-    )
-    reject(
-        first.max() > 0,
-        f"Unit 1 still reaches {first.max():g} for one of the verbs.",
-        "Its largest sum before the activation is 1. What has to be added to end at 0 or below?",
-    )
-    return "right: now a missing -s is not found, and no other verb changes."
+    return "right: A and E change once, C twice. B and D change three times."
 
 
 @exercise("feed_forward-3")
@@ -99,37 +90,49 @@ def evidence(answer: object) -> str:
 
 
 @exercise("feed_forward-4")
-def one_unit(answer: object) -> str:
-    """Weights and a bias (w, w, b) with relu(x · w + b) = 1 for (1, 1), and 0 else."""
-    which = "The weight of *negated*, the weight of *past*, and the bias."
-    *weights, bias = as_array(answer, (3,), which).astype(float)
-    cases = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
-    sums = cases @ weights + bias
-    unit = np.maximum(0, sums)
+def negated_and_past(answer: object) -> str:
+    """W_1, b_1, W_2, b_2 of a network that writes "negated and past" to the third number."""
+    four = "Four parts, in this order: W_1, b_1, W_2, b_2."
     reject(
-        is_close(unit, [0, 1, 1, 2], TOLERANCE),
+        not isinstance(answer, list | tuple),
+        "A list or a tuple was asked for.",
+        "It has four parts.",
+    )
+    parts = list(answer)  # type: ignore[call-overload]
+    reject(len(parts) != 4, f"There are {len(parts)} parts.", four)
+    w_1, b_1, w_2, b_2 = (as_array(part).astype(float) for part in parts)
+    width = b_1.size
+    shapes = {"W_1": (w_1, (3, width)), "W_2": (w_2, (width, 3)), "b_2": (b_2, (3,))}
+    for name, (matrix, wanted) in shapes.items():
+        reject(
+            matrix.shape != wanted,
+            f"{name} has shape {matrix.shape}.",
+            f"With {width} numbers in b_1 it is {wanted}: a column of W_1, a row of W_2 each.",
+        )
+    finite = all(np.isfinite(part).all() for part in (w_1, b_1, w_2, b_2))
+    reject(not finite, "A weight is a finite number.", "Small ones will do.")
+    tokens = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
+    out = np.maximum(0, tokens @ w_1 + b_1.reshape(-1)) @ w_2 + b_2
+    said = out[:, 2]
+    reject(
+        is_close(said, [0, 1, 1, 2], TOLERANCE) or is_close(said, [0, 1, 1, 1], TOLERANCE),
         "Each feature alone is enough for it.",
         "Which bias takes a sum of 1 down to 0?",
     )
     reject(
-        is_close(unit, [0, 1, 1, 0], TOLERANCE) or is_close(unit, [0, 0, 0, 0], TOLERANCE),
-        "It is 0 for (1, 1).",
-        "Both features have to push the unit up.",
+        is_close(said, [0, 0, 0, 0], TOLERANCE),
+        "It writes nothing for any token.",
+        "For (1, 1, 0) the sum of a unit has to be above 0.",
     )
     reject(
-        unit[0] > TOLERANCE,
-        "It is active when neither feature is there.",
-        "For (0, 0) the sum is the bias alone.",
+        not is_close(said, [0, 0, 0, 1], TOLERANCE),
+        f"It writes {', '.join(f'{v:g}' for v in said)} for (0, 0), (1, 0), (0, 1), (1, 1).",
+        "Compute the sum of each unit for each of these four, then what its row of W_2 adds.",
     )
     reject(
-        bool((unit[1:3] > TOLERANCE).any()),
-        "It is active for one feature alone.",
-        "For (1, 0) the sum is one weight and the bias. It may be 0 at most.",
-    )
-    reject(
-        not is_close(unit[3], 1, TOLERANCE),
-        f"For (1, 1) it is {unit[3]:g}.",
-        "Both weights and the bias have to sum to 1.",
+        not is_close(out[:, :2], np.zeros((4, 2)), TOLERANCE),
+        "The third number is right, but the other two are not 0.",
+        "Row by row, W_2 says what a unit writes to each of the three numbers.",
     )
     return (
         "right: one ReLU unit is enough for *and*. XOR takes two if x itself is not added. "
@@ -138,6 +141,90 @@ def one_unit(answer: object) -> str:
 
 
 @exercise("feed_forward-5")
+def share_of_gpt_2_xl(answer: object) -> str:
+    """The share that the networks have of GPT-2 XL's matrices and its table: 0.632."""
+    share = as_number(answer)
+    share = share / 100 if share > 1 else share
+    layers = 12 * 48 * 1600
+    table, own = 50_257, 8 * 48 * 1600  # all counts over d
+    for wrong, mistake, hint in (
+        (8 / 12, "That is the share of the layers.", "The table has weights too: tokens times d."),
+        (4 / 12, "That is attention's share of the layers.", "The networks were asked for."),
+        (
+            own / (layers * 4 / 3 + table),
+            "That counts two attentions a layer.",
+            "A decoder-only model has no encoder to attend to.",
+        ),
+        (
+            layers / (layers + table),
+            "That is the share of the layers in the model.",
+            "How much of a layer is the network?",
+        ),
+        (own / 48 / (own / 48 * 1.5 + table), "That is a model of one layer.", "It has 48."),
+    ):
+        reject(abs(share - wrong) < 0.005, mistake, hint)
+    reject(
+        abs(share - own / (layers + table)) > 0.006,
+        "Not this share.",
+        "With d = 1600: 8 d² for a network, 4 d² for an attention, 50,257 · d for the table.",
+    )
+    return "right: 63 %. In GPT-2 small, with the same table, it is 46 %."
+
+
+@exercise("feed_forward-6")
+def repaired_network(answer: object) -> str:
+    """`f(x, W_1, b_1, W_2, b_2)`: the network for (B, T, d_model), with no token moved."""
+    function = as_function(answer)
+    rng = np.random.default_rng(8)
+    for batch, length in ((2, 3), (3, 3), (4, 2)):
+        x = rng.normal(size=(batch, length, 4))
+        weights = [rng.normal(size=size) for size in ((4, 5), (5,), (5, 4), (4,))]
+        w_1, b_1, w_2, b_2 = weights
+        got = np.asarray(function(x, *weights))
+        reject(
+            got.shape != x.shape,
+            f"For x of shape {x.shape} the shape is {got.shape}.",
+            "One output for each token: repair two lines, and leave the others.",
+        )
+        between = np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2
+        at_the_end = np.maximum(0, (x @ w_1 + b_1) @ w_2 + b_2)
+        neither = (x @ w_1 + b_1) @ w_2 + b_2
+
+        def moved(out: np.ndarray[Any, Any], length: int = length) -> np.ndarray[Any, Any]:
+            return out.reshape(length, -1, 4).swapaxes(0, 1)
+
+        reject_each(
+            got,
+            (
+                moved(at_the_end),
+                "As it was handed out.",
+                "Compute two sentences, each alone and both together. Then look for the ReLU.",
+            ),
+            (
+                at_the_end,
+                "One fault is left: no output is ever negative.",
+                "Between which two steps does the formula have its max?",
+            ),
+            (
+                moved(between),
+                "One fault is left: outputs stand at other tokens.",
+                "In which order do the rows lie in the long table?",
+            ),
+            (
+                neither,
+                "The ReLU is gone.",
+                "Then two matrices are one. Where does the formula have its max?",
+            ),
+        )
+        reject(
+            not is_close(got, between, 1e-5),
+            "Not these outputs.",
+            "Put the formula beside the function, line by line; then undo the first reshape.",
+        )
+    return "right: and a batch of one sentence would not have shown the second fault."
+
+
+@exercise("feed_forward-7")
 def numbers_that_cannot_learn(answer: object) -> str:
     """Gradient entries that are 0 because one unit of a 3–2–3 network is dead: 3 + 1 + 3."""
     number = as_number(answer)
@@ -178,7 +265,7 @@ def numbers_that_cannot_learn(answer: object) -> str:
     )
 
 
-@exercise("feed_forward-6")
+@exercise("feed_forward-8")
 def swiglu_width(answer: object) -> str:
     """The largest d_ff of SwiGLU with no more weights than 512 → 2048 → 512: 1365."""
     number = as_number(answer)
