@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 import qkv.numpy as qn
+from qkv.exercises import check
 from tests.helpers.exercises import ExerciseAnswers
 
 
@@ -70,47 +71,111 @@ def overwriting(scores, log_probs, k, eos):
     return split(log_probs, k, eos)
 
 
-def nucleus(p, top_p, late=0, normalise=True, back=True):
+def as_handed_over(scores, log_probs, k, eos):
+    finished, going_on = split(table(scores, log_probs), k, eos, limit=log_probs.size)
+    return finished, going_on[: k - len(finished)]
+
+
+def best_2k(scores, log_probs, k, eos):
+    """Enough where N is at most k, since each hypothesis ends once."""
+    totals = table(scores, log_probs)
+    limit = np.sort(totals, axis=None)[-min(2 * k, totals.size)]
+    finished, going_on = step(scores, log_probs, k, eos)
+    return finished, [entry for entry in going_on if entry[2] >= limit]
+
+
+def first_ones(p, top_p, more=0):
     order = np.argsort(-p)
-    mass = np.cumsum(p[order])
-    keep = order[: np.searchsorted(mass, top_p - 1e-9) + 1 + late]
-    out = np.zeros_like(p)
-    out[keep] = p[keep]
-    out = out / out.sum() if normalise and out.sum() else out
-    return out if back else np.sort(out)[::-1]
+    return order[: max(np.searchsorted(np.cumsum(p[order]), top_p - 1e-6) + 1 + more, 1)]
 
 
-def above_a_limit(p, top_p):
-    limit = np.sort(p)[::-1][np.searchsorted(np.cumsum(np.sort(p)[::-1]), top_p - 1e-9)]
-    return np.where(p >= limit, p, 0) / p[p >= limit].sum()
+def write(
+    next_logits, temperature, top_p, rng, soft=lambda x, t: qn.softmax(x / t), keep=first_ones
+):
+    tokens = [0]
+    while tokens[-1] != 1:
+        p = soft(next_logits(tokens).astype(float), temperature)
+        kept = keep(p, top_p)
+        tokens.append(int(rng.choice(kept, p=p[kept] / p[kept].sum())))
+    return tokens
 
 
-def overwriting_nucleus(p, top_p):
-    p[:] = nucleus(p, top_p)
-    return p
+def writes(**change):
+    return lambda *args: write(*args, **change)
 
 
-def other_equals(p, top_p):
-    """Of equal words, the last ones stay."""
-    return nucleus(p[::-1], top_p)[::-1]
+def by_running_sums(next_logits, temperature, top_p, rng):
+    """In the dtype of the logits, with the package's filter, and a draw of one's own."""
+    tokens = np.array([0])
+    while tokens[-1] != 1:
+        logits = next_logits(tokens) / temperature
+        p = qn.softmax(qn.top_p_filtering(logits, top_p))
+        token = np.searchsorted(np.cumsum(p), rng.random() * p.sum(), side="right")
+        tokens = np.append(tokens, min(token, len(p) - 1))
+    return tokens
+
+
+def in_float32(next_logits, temperature, top_p, rng):
+    tokens = [0]
+    while 1 not in tokens:
+        p = qn.softmax((next_logits(tokens) / temperature).astype(np.float32))
+        order = np.argsort(-p)
+        kept = order[np.cumsum(p[order]) - p[order] < top_p - 1e-6]
+        tokens += [rng.choice(kept, p=p[kept] / p[kept].sum())]
+    return tuple(tokens)
+
+
+def cut_first(next_logits, temperature, top_p, rng):
+    tokens = [0]
+    while tokens[-1] != 1:
+        logits = next_logits(tokens).astype(float)
+        kept = first_ones(qn.softmax(logits), top_p)
+        tokens.append(int(rng.choice(kept, p=qn.softmax(logits[kept] / temperature))))
+    return tokens
+
+
+def equally(next_logits, temperature, top_p, rng):
+    tokens = [0]
+    while tokens[-1] != 1:
+        p = qn.softmax(next_logits(tokens).astype(float) / temperature)
+        tokens.append(int(rng.choice(first_ones(p, top_p))))
+    return tokens
+
+
+def at_a_limit(p, top_p):
+    return np.flatnonzero(p >= p[first_ones(p, top_p)[-1]])
+
+
+def reads_the_last_alone(next_logits, temperature, top_p, rng):
+    return write(lambda tokens: next_logits(tokens[-1:]), temperature, top_p, rng)
+
+
+def never_ends(next_logits, temperature, top_p, rng):
+    tokens = [0]
+    while True:
+        p = qn.softmax(next_logits(tokens))
+        tokens.append(int(p.argmax()))
 
 
 RIGHT = {
     "decoding-1": ["I eat", "we sleep", "they swim"],
     "decoding-2": ["ACEF", "AF"],
-    "decoding-3": "BDF",
+    "decoding-3": "BDFG",
     "decoding-4": step,
-    "decoding-5": nucleus,
+    "decoding-5": write,
     "decoding-6": math.log(1.25) / math.log(5 / 3),
 }
 ALSO_RIGHT = {
     "in lower case": ("decoding-1", ("i eat", "We  sleep", "they swim ")),
     "by a loop": ("decoding-4", by_a_loop),
-    "the package's": (
+    "with full stops": ("decoding-1", ["I eat.", "we sleep.", "they swim <eos>"]),
+    "letters in words": ("decoding-3", "b, d, f and g"),
+    "the package's filter": ("decoding-5", by_running_sums),
+    "in float32": ("decoding-5", in_float32),
+    "the last of equals": (
         "decoding-5",
-        lambda p, top_p: qn.softmax(qn.top_p_filtering(np.log(p), top_p)),
+        writes(keep=lambda p, top_p: len(p) - 1 - first_ones(p[::-1], top_p)),
     ),
-    "the last of equals": ("decoding-5", other_equals),
     "rounded": ("decoding-6", 0.44),
 }
 WRONG = {
@@ -133,12 +198,13 @@ WRONG = {
         "B by a perfect search": ["ACEF", "ABF"],
     },
     "decoding-3": {
-        "A": "ABDF",
-        "C": "BCDF",
-        "E": "BDEF",
-        "B missing": "DF",
-        "D missing": "BF",
-        "F missing": "BD",
+        "A": "ABDFG",
+        "C": "BCDFG",
+        "E": "BDEFG",
+        "B missing": "DFG",
+        "D missing": "BFG",
+        "F missing": "BDG",
+        "G missing": "BDF",
     },
     "decoding-4": {
         "one array": lambda scores, log_probs, k, eos: log_probs,
@@ -151,21 +217,26 @@ WRONG = {
         "exchanged": changed(lambda e, N, V: (e[1], e[0], e[2])),
         "divided by N": changed(lambda e, N, V: (*divmod(e[0] * V + e[1], N), e[2])),
         "eos goes on": eos_goes_on,
-        "not replaced": not_replaced,
+        "as handed over": as_handed_over,
         "all that end": lambda s, lp, k, eos: split(table(s, lp), k, eos, ends=lp.size),
         "none that end": lambda s, lp, k, eos: split(table(s, lp), k, eos, ends=0),
         "rising": least_likely,
         "one of each": best_of_each,
     },
     "decoding-5": {
-        "not normalised": lambda p, top_p: nucleus(p, top_p, normalise=False),
-        "one too few": lambda p, top_p: nucleus(p, top_p, late=-(len(p) > 3 and top_p > 0.5)),
-        "one too many": lambda p, top_p: nucleus(p, top_p, late=1),
-        "sorted": lambda p, top_p: nucleus(p, top_p, back=False),
-        "none": lambda p, top_p: p * 0,
-        "shape": lambda p, top_p: p[p > 0.2],
-        "all that are equal": above_a_limit,
-        "overwriting": overwriting_nucleus,
+        "no temperature": writes(soft=lambda x, t: qn.softmax(x)),
+        "multiplied": writes(soft=lambda x, t: qn.softmax(x * t)),
+        "cut first": cut_first,
+        "one too many": writes(keep=lambda p, top_p: first_ones(p, top_p, 1)),
+        "one too few": writes(keep=lambda p, top_p: first_ones(p, top_p, -1)),
+        "all": writes(keep=lambda p, top_p: np.arange(len(p))),
+        "equally": equally,
+        "all that are equal": writes(keep=at_a_limit),
+        "greedy": writes(keep=lambda p, top_p: [p.argmax()]),
+        "another distribution": writes(soft=lambda x, t: qn.softmax(x / (1 + t))),
+        "without sos": lambda *args: write(*args)[1:],
+        "without eos": lambda *args: write(*args)[:-1],
+        "text": lambda *args: "0 1",
     },
     "decoding-6": {
         "ratio": 1.25,
@@ -177,8 +248,22 @@ WRONG = {
 }
 
 
+ALSO_WRONG = {
+    "not replaced": ("decoding-4", not_replaced),
+    "the best 2k of N > k": ("decoding-4", best_2k),
+    "the last token alone": ("decoding-5", reads_the_last_alone),
+    "no end": ("decoding-5", never_ends),
+}
+
+
 class TestAnswers(ExerciseAnswers):
-    right, also_right, wrong = RIGHT, ALSO_RIGHT, WRONG
+    right, also_right, wrong, also_wrong = RIGHT, ALSO_RIGHT, WRONG, ALSO_WRONG
+
+
+def test_a_right_loop_is_accepted_whatever_its_luck():
+    for seed in range(5):
+        other = np.random.default_rng(seed)
+        assert check("decoding-5", lambda n, t, p, rng, other=other: write(n, t, p, other))
 
 
 def random_model(V, rng, words):

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+import torch
 
 from qkv.exercises import check
 from qkv.explore.scaling import effective_tokens
@@ -24,7 +25,7 @@ THIRD[0, :14] *= -1  # 50 of 64 agree
 
 
 def bisect(goal, low=1e-4, high=1e4):
-    """A solver for scaling-6 that brings goal(weights) to the target."""
+    """A solver for scaling-10 that brings goal(weights) to the target."""
     ends = low, high
 
     def temperature(scores, target):
@@ -123,16 +124,16 @@ def within_columns(q, k):
 class TestAnswers(ExerciseAnswers):
     quoted = True
     right: ClassVar = {
-        "scaling-1": 6,
+        "scaling-1": 3,
         "scaling-2": (1 / 8, 1 / 16, -3 / 16),
-        "scaling-3": one_sign,
-        "scaling-4": divisor,
-        "scaling-5": within_rows,
-        "scaling-6": lambda d_k, p: 1 / (p * math.sqrt(d_k)),
-        "scaling-7": 16,
-        "scaling-8": OWN_KEY,
-        "scaling-9": solve,
-        "scaling-10": math.sqrt(8),
+        "scaling-7": one_sign,
+        "scaling-3": divisor,
+        "scaling-4": within_rows,
+        "scaling-5": lambda d_k, p: 1 / (p * math.sqrt(d_k)),
+        "scaling-8": 16,
+        "scaling-9": OWN_KEY,
+        "scaling-10": solve,
+        "scaling-6": math.sqrt(8),
     }
     also_right: ClassVar = {
         "two digits": ("scaling-2", (0.13, 0.063, -0.19)),
@@ -141,31 +142,36 @@ class TestAnswers(ExerciseAnswers):
         "three digits": ("scaling-2", (0.125, 0.063, -0.188)),
         "fractions": ("scaling-2", [Fraction(1, 8), Fraction(1, 16), Fraction(-3, 16)]),
         "four groups": (
-            "scaling-3",
+            "scaling-7",
             lambda rng, n: np.repeat(rng.standard_normal((2, n, 4)), 16, axis=2),
         ),
-        "sparse, its own key": ("scaling-3", sparse_own_key),
-        "a measured factor": ("scaling-7", 16.03),
-        "one size for a row's q and k": ("scaling-3", sparse_rows),
-        "a float": ("scaling-10", np.float32(2.83)),
-        "a list of one": ("scaling-10", [Fraction(28, 10)]),
+        "sparse, its own key": ("scaling-7", sparse_own_key),
+        "a measured factor": ("scaling-8", 16.03),
+        "one size for a row's q and k": ("scaling-7", sparse_rows),
+        "PyTorch's number": ("scaling-4", lambda q, k: torch.tensor(within_rows(q, k))),
+        "a fraction": ("scaling-4", lambda q, k: Fraction(within_rows(q, k))),
+        "rounded": ("scaling-1", Fraction(3)),
+        "a float": ("scaling-6", np.float32(2.83)),
+        "a list of one": ("scaling-6", [Fraction(28, 10)]),
         "one number": (
-            "scaling-3",
+            "scaling-7",
             lambda rng, n: [rng.standard_normal((n, 1)) * np.ones(64)] * 2,
         ),
-        "another difference": ("scaling-4", lambda head: divisor(head, 20.0)),
+        "another difference": ("scaling-3", lambda head: divisor(head, 20.0)),
         "opposite keys": (
-            "scaling-8",
+            "scaling-9",
             (np.ones((1, 64)), np.repeat([[1.0], [-1.0]], [1, 7], axis=0) * np.ones(64)),
         ),
     }
     wrong: ClassVar = {
         "scaling-1": {
             "One division": 12,
-            "d_k is the variance": 3,
-            "all heads together": 1.5,
-            "multiplied by √d_k": 24,
-            "is off": 7,
+            "d_k is the variance": 0.75,
+            "all heads together": 1.06,
+            "by the number of heads": 1.5,
+            "root of the number": math.sqrt(18),
+            "multiplied by √d_k": 48,
+            "is off": 6,
         },
         "scaling-2": {
             "other way round": (-1 / 8, -1 / 16, 3 / 16),
@@ -176,7 +182,7 @@ class TestAnswers(ExerciseAnswers):
             "one of the three": (1 / 16, 1 / 8, -3 / 16),
             "The shape is ()": 0.125,
         },
-        "scaling-3": {
+        "scaling-7": {
             "the rule holds": lambda rng, n: rng.standard_normal((2, n, 64)),
             "the variance of one": lambda rng, n: 5 * rng.standard_normal((2, n, 64)),
             "has a mean": lambda rng, n: rng.standard_normal((2, n, 64)) + 1,
@@ -186,14 +192,14 @@ class TestAnswers(ExerciseAnswers):
             "Two arrays": lambda rng, n: rng.standard_normal((n, 64)),
             "second call": lambda rng, n: one_sign(np.random.default_rng(0), n),
         },
-        "scaling-4": {
+        "scaling-3": {
             "the same for every head": lambda head: 8.0,
             "multiplies by": lambda head: 1 / divisor(head),
             "None of the ten": lambda head: ask(head, 8.0)[0] / ask(head, 8.0)[1],
             "−∞": lambda head: divisor(head, 1000.0),
             "Right for 6": lambda head: divisor(head, 1e-5),
         },
-        "scaling-5": {
+        "scaling-4": {
             "no others": lambda q, k: 1 / math.sqrt(q.shape[-1]),
             "Over all scores": over_all,
             "root of the mean": mean_of_spreads,
@@ -204,16 +210,17 @@ class TestAnswers(ExerciseAnswers):
             "positive, finite": lambda q, k: 0.0,
             "One number": lambda q, k: np.ones(3),
         },
-        "scaling-6": {
+        "scaling-5": {
             "does not depend on p": lambda d_k, p: 1 / math.sqrt(d_k),
             "one vector only": lambda d_k, p: 1 / math.sqrt(d_k * p),
             "the variance of the score": lambda d_k, p: 1 / (d_k * p * p),
             "upside down": lambda d_k, p: p * math.sqrt(d_k),
+            "Near, as a simulation": lambda d_k, p: 1.02 / (p * math.sqrt(d_k)),
             "do not come out": lambda d_k, p: {256: 1.0, 100: 0.2}.get(d_k, 1 / 8),
             "returned None": lambda d_k, p: None,
             "A function": 3.0,
         },
-        "scaling-7": {
+        "scaling-8": {
             "usual scale": 1 / 16,
             "bounded": 1,
             "the variance 256": 256,
@@ -221,7 +228,7 @@ class TestAnswers(ExerciseAnswers):
             "do not come out": 2,
             "255 coordinates": math.sqrt(255),
         },
-        "scaling-8": {
+        "scaling-9": {
             "Two arrays": OWN_KEY[0],
             "neither 1 nor −1": (10 * OWN_KEY[0], OWN_KEY[1]),
             "the same score": (OWN_KEY[0], np.repeat(OWN_KEY[0], 8, axis=0)),
@@ -233,7 +240,7 @@ class TestAnswers(ExerciseAnswers):
                 np.repeat([[1.0], [-1.0]], [2, 6], axis=0) * np.ones(64),
             ),
         },
-        "scaling-9": {
+        "scaling-10": {
             "to multiply by": lambda scores, target: 1 / solve(scores, target),
             "in bits has come out": bisect(bits),
             "binary logarithms": bisect(lambda weights: 2 ** (bits(weights) * math.log(2))),
@@ -245,7 +252,7 @@ class TestAnswers(ExerciseAnswers):
             "-1": lambda scores, target: -1.0,
             "One number": lambda scores, target: scores / target,
         },
-        "scaling-10": {
+        "scaling-6": {
             "the variance of a score": 8,
             "entries of variance 1": math.sqrt(128),
             "after the division": 0.25,
@@ -256,13 +263,13 @@ class TestAnswers(ExerciseAnswers):
         },
     }
     also_wrong: ClassVar = {
-        "a constant temperature": ("scaling-9", lambda scores, target: 2.0),
-        "a mean of factors": ("scaling-5", mean_of_factors),
+        "a constant temperature": ("scaling-10", lambda scores, target: 2.0),
+        "a mean of factors": ("scaling-4", mean_of_factors),
     }
 
 
 def test_aligned_but_not_enough_is_not_called_independent():
-    verdict = check("scaling-8", (SIGNS[:1], THIRD))
+    verdict = check("scaling-9", (SIGNS[:1], THIRD))
     _, weights = scaled_dot_product_attention(SIGNS[:1], THIRD, np.eye(8))
     assert 0.6 < weights.max() < 0.9
     assert "further out" in verdict.text
@@ -272,9 +279,9 @@ def test_aligned_but_not_enough_is_not_called_independent():
 def test_the_factors_asked_for_do_give_variance_one():
     q, k = rng.standard_normal((2, 20_000, 256))
     cosine = (q * k).sum(-1) / np.linalg.norm(q, axis=-1) / np.linalg.norm(k, axis=-1)
-    assert (16 * cosine).var() == pytest.approx(1, abs=0.05)  # scaling-7
+    assert (16 * cosine).var() == pytest.approx(1, abs=0.05)  # scaling-8
     q, k = rng.choice([-1, 0, 1], p=[1 / 32, 15 / 16, 1 / 32], size=(2, 20_000, 256))
-    assert (q * k).sum(-1).var() == pytest.approx(1, abs=0.05)  # scaling-6 at p = 1/16
+    assert (q * k).sum(-1).var() == pytest.approx(1, abs=0.05)  # scaling-5 at p = 1/16
 
 
 def test_the_measured_scale_is_asked_for_in_every_form():
@@ -285,7 +292,7 @@ def test_the_measured_scale_is_asked_for_in_every_form():
         seen.append((q.ndim, q.dtype, (q @ np.swapaxes(k, -1, -2)).var(axis=-1).mean()))
         return within_rows(q, k)
 
-    assert check("scaling-5", scale)
+    assert check("scaling-4", scale)
     assert {ndim for ndim, *_ in seen} == {2, 4}
     assert {dtype for _, dtype, _ in seen} == {np.dtype(np.float32), np.dtype(np.float64)}
     independent, similar, *_ = (variance for *_, variance in seen)

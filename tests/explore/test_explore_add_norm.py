@@ -59,15 +59,24 @@ def test_placements_are_those_of_the_package():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_each_step_cures_one_fault(seed):
+def test_tokens_become_equal_without_the_addition_and_later_with_it(seed):
     for start in STARTS:
         found = {way: signals(way, 48, start, seed) for way in PLACEMENTS}
         equal = {way for way, run in found.items() if run.differences[12] == 0}
         assert equal == {"neither", "norm only"}
         for way in ("post-norm", "pre-norm"):
-            assert 10 < found[way].gradients[0] < 2000
-    assert signals("neither", 48, STARTS[1], seed).gradients[0] < 1e-70
-    assert signals("residual only", 48, STARTS[0], seed).gradients[0] > 1e9
+            assert 10 < found[way].gradients[0] < 20_000
+        assert found["pre-norm"].differences[-1] > 0.1
+    assert signals("post-norm", 48, "Xavier", seed).differences[-1] < 1e-5
+    assert signals("neither", 48, "N(0, 0.02)", seed).gradients[0] < 1e-70
+    assert signals("residual only", 48, "Xavier", seed).gradients[0] > 1e9
+
+
+def test_a_gradient_that_overflows_is_infinite_and_nothing_is_warned_of():
+    run = signals("residual only", 48, "N(0, 0.25)")
+    assert np.isinf(run.gradients[0])
+    assert np.isfinite(run.sizes).all()
+    assert short(run.gradients[0]) == "too large"
 
 
 def test_signals_have_one_number_a_sublayer_and_the_norm_keeps_the_size():

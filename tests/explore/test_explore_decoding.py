@@ -87,14 +87,15 @@ def test_a_finished_path_has_the_sum_that_the_table_gives():
 
 
 def test_what_the_chapter_says_of_the_start_and_of_the_penalty():
-    doctor, girl = SENTENCES[:2]
+    doctor, park = SENTENCES[:2]
     first = beam(sentence=doctor, width=1, penalty=1.0)
     assert set(first["translation"].split()[1:-1]) == {"의사가"}
     assert (
         beam(sentence=doctor, width=2, penalty=1.0)["translation"] == "선생님이 의사를 만날 것이다"
     )
-    found = [beam(sentence=girl, width=2, penalty=penalty)["translation"] for penalty in PENALTIES]
-    assert found == ["소녀가", "소녀가", "소녀가 춤춘다", "소녀가 춤춘다"]
+    found = [beam(sentence=park, width=2, penalty=penalty)["translation"] for penalty in PENALTIES]
+    short, right = "학생이 공원에서 웃었다", "학생이 넓은 공원에서 웃었다"
+    assert found == [short, short, right, right]
 
 
 @pytest.mark.parametrize(("temperature", "top_k", "top_p"), [(0.7, 10, 0.8), (1.5, 525, 0.5)])
@@ -125,7 +126,6 @@ def test_sampling_panels(temperature, top_k, top_p):
     panels = sampling(temperature=temperature, top_k=top_k, top_p=top_p)
     assert np.sum(panels["probability"].values) == pytest.approx(1, abs=1e-3)
     assert 1 <= int(panels["words"]) <= top_k
-    assert 1 <= float(panels["choices"]) <= int(panels["words"]) + 0.06
 
 
 def test_frames_are_small():

@@ -109,12 +109,14 @@ def test_an_exercise_is_laid_out_then_missed_then_right(copy):
         (str(file), "FIX002") for file in files if file.suffix == ".py"
     }
     chapter = copy / "chapters" / "05_masks.ipynb"
-    said = "\n".join(problems(load_chapter(chapter)))
+    laid_out = load_chapter(chapter)
+    asked, tried, solved = (c.id for c in laid_out.notebook.cells if "masks-11" in c.source)
+    said = "\n".join(problems(laid_out))
     for missing in (
-        "masks-165: execution count is None",
-        "masks-164: TODO: the question, and the form of the answer.",
-        "masks-165: masks-11 is not stored as unanswered",
-        "masks-166: the solution of masks-11 is not stored as accepted",
+        f"{tried}: execution count is None",
+        f"{asked}: TODO: the question, and the form of the answer.",
+        f"{tried}: masks-11 is not stored as unanswered",
+        f"{solved}: the solution of masks-11 is not stored as accepted",
     ):
         assert missing in said
 

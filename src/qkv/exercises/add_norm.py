@@ -11,12 +11,11 @@ from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
     as_function,
-    as_letters,
+    as_number,
     exercise,
     is_close,
     is_near,
     reject,
-    reject_choice,
     reject_each,
 )
 from qkv.numpy import layer_norm_backward
@@ -45,16 +44,17 @@ def normed(
 
 
 def _inputs() -> list[tuple[Array, Array, Array]]:
-    """x, γ, β: one token, a sentence, a batch with a faint token, and that in float32."""
+    """x, γ, β: a token, a sentence, a batch with a faint token, two batches; then in float32."""
     rng = np.random.default_rng(3)
     gamma, beta = rng.normal(size=(2, 5))
     one, sentence = 2 * rng.normal(size=5), rng.normal(size=(3, 5)) + 1
     batch = rng.normal(size=(2, 4, 5)) * 3 - 1
     batch[1, 2] /= 1000  # its variance is below ε
+    batches = rng.normal(size=(2, 1, 3, 5))
     found: list[tuple[Array, Array, Array]] = []
     for dtype in (np.float64, np.float32):
         g, b = gamma.astype(dtype), beta.astype(dtype)
-        found += [(x.astype(dtype), g, b) for x in (one, sentence, batch)]
+        found += [(x.astype(dtype), g, b) for x in (one, sentence, batch, batches)]
     return found
 
 
@@ -76,39 +76,26 @@ def reject_other_dtype(got: Array, x: Array) -> None:
     )
 
 
-FOUR = np.array([2.0, 4, 6, 8])
+FOUR = np.array([2.0, 4, 6, 8])  # x + f(x)
+X, FOUND = np.array([1.0, 1, 5, 5]), np.array([1.0, 3, 1, 3])
 GAMMA, BETA = np.array([1.0, 1, 2, 2]), np.array([0.0, 0, 0, 3])
 
 
-def step(x: Array, f: Any, gamma: Array, beta: Array, **options: Any) -> Array:
-    """Pre-norm, or with options one of its likely mistakes."""
-    out: Array = x + f(gamma * normed(x, **options) + beta)
-    return out
-
-
-def _counted(f: Any, calls: list[Array]) -> Any:
-    """f, which also keeps what it was called with."""
-
-    def counted(x: Array) -> Any:
-        calls.append(x)
-        return f(x)
-
-    return counted
-
-
-def _mixed(x: Array) -> Array:
-    """A sub-layer that mixes tokens and bends the numbers."""
-    out: Array = np.tanh(x + x[..., ::-1, :] / 2)
-    return out
-
-
 @exercise("add_norm-1")
-def four_numbers(answer: object) -> str:
-    """LayerNorm of 2, 4, 6, 8 with γ = (1, 1, 2, 2) and β = (0, 0, 0, 3)."""
+def post_norm_by_hand(answer: object) -> str:
+    """LayerNorm of 1, 1, 5, 5 plus 1, 3, 1, 3 with γ = (1, 1, 2, 2) and β = (0, 0, 0, 3)."""
     got = as_array(answer, (4,), "The norm keeps the shape.").astype(float)
     normal = normed(FOUR)
     reject_each(
         got,
+        (FOUR, "That is the sum.", "What does post-norm do with the sum?"),
+        (GAMMA * normed(X) + BETA, "f(x) is missing.", "What is added to x before the norm?"),
+        (GAMMA * normed(FOUND) + BETA, "x is missing.", "What is added to f(x) before the norm?"),
+        (
+            X + GAMMA * normed(FOUND) + BETA,
+            "Only f(x) was normalised.",
+            "In post-norm, the norm is the last step.",
+        ),
         (normal, "γ and β are missing.", "The norm is done. What are its last two steps?"),
         (GAMMA * normal, "β is missing.", "Which numbers are added after the product with γ?"),
         (normal + BETA, "γ is missing.", "Which numbers of the vector are doubled?"),
@@ -138,161 +125,244 @@ def four_numbers(answer: object) -> str:
     reject(
         not is_close(got, GAMMA * normal + BETA, TWO_DECIMALS),
         "Not these numbers.",
-        "In this order: mean, differences, mean of the squares, root, divide, γ, β.",
+        "In this order: sum, mean, differences, mean of the squares, root, divide, γ, β.",
     )
     return "right. Only the third and the fourth number differ from the plain norm."
 
 
+DEPTH = 48
+
+
 @exercise("add_norm-2")
-def two_that_become_one(answer: object) -> str:
-    """Two vectors of three numbers, no multiples of each other, with one LayerNorm output."""
-    pair = as_array(answer, (2, 3)).astype(float)
-    first, second = pair
+def harmful_addition(answer: object) -> str:
+    """An a for which (1 + a)^48 is below 10⁻⁶ and |a|^48 between 0.1 and 10."""
+    a = as_number(answer)
+    reject(not np.isfinite(a), "This is no finite number.", "Try a number between −3 and 3.")
+    without, with_it = abs(a) ** DEPTH, abs(1 + a) ** DEPTH
     reject(
-        not np.isfinite(pair).all() or bool((np.abs(pair) > 100).any()),
-        "Some number is too large.",
-        "Use numbers between 1 and 100.",
+        with_it >= 1e-6,
+        f"With the additions, {with_it:.1g} of the gradient is left.",
+        "Each sub-layer multiplies it by 1 + a. Between which numbers is that power tiny?",
     )
     reject(
-        bool((np.ptp(pair, axis=1) < 0.5).any()),
-        "The numbers of one vector are equal, or nearly.",
-        "Begin with 1, 4, 7, whose norm you know.",
-    )
-    reject(
-        bool(np.abs(first - second).max() < 0.1),
-        "The two are the same, or nearly.",
-        "Change the second vector by more.",
-    )
-    factor = (first @ second) / (first @ first)
-    reject(
-        is_near(second, factor * first, second, 1e-3),
-        "One is a multiple of the other, or nearly.",
-        "A factor leaves the norm unchanged. So does another change: see the first step.",
-    )
-    a, b = normed(first, eps=0.0), normed(second, eps=0.0)
-    reject(
-        is_close(a, -b, 1e-3),
-        "The outputs have opposite signs.",
-        "A negative factor turns every sign round. Which factors do not?",
-    )
-    reject(
-        is_close(np.sort(a), np.sort(b), 1e-3) and not is_close(a, b, 1e-3),
-        "The outputs hold the same numbers in another order.",
-        "The norm keeps the order of the numbers. So the second vector has to keep it too.",
-    )
-    reject(
-        not is_close(a, b, 1e-4),
-        "The outputs differ.",
-        "Compute both by hand. What does subtracting the mean take away?",
+        not 0.1 <= without <= 10,
+        f"Without the additions, {without:.1g} of the gradient is left.",
+        "Each sub-layer then multiplies it by a. Between which numbers does its power stay near 1?",
     )
     return (
-        "right: the norm sees neither a shift of all numbers nor a positive factor. "
-        "A token loses its common level and its scale."
+        "right: f takes away what x holds, so x + f(x) is 0, or nearly. The addition helps where f "
+        "changes little."
     )
+
+
+def reject_careless(got: Array, x: Array, calls: int, expected: int) -> None:
+    """Raise `WrongAnswer` if a sub-layer was called too often, or the format is another one."""
+    reject(
+        calls != expected,
+        f"The sub-layers were called {calls} times, not {expected}.",
+        "A sub-layer may be costly, or random. Keep its result in a variable.",
+    )
+    reject_other_dtype(got, x)
+
+
+def reject_written_into(function: Any, x: Array, f: Any, gamma: Array, beta: Array) -> None:
+    """Raise `WrongAnswer` if the function changes x, γ or β."""
+    kept = [array.copy() for array in (x, gamma, beta)]
+    function(kept[0], f, *kept[1:])
+    reject(
+        not all(map(np.array_equal, kept, (x, gamma, beta))),
+        "Your function has changed an array that it was given.",
+        "The caller still needs it. x += … writes into x itself; x = x + … does not.",
+    )
+
+
+def pre_norm(x: Array, f: Any, gamma: Array, beta: Array) -> Array:
+    """One step, x + f(LayerNorm(x))."""
+    out: Array = x + f(gamma * normed(x) + beta)
+    return out
+
+
+def _counted(f: Any, calls: list[Array]) -> Any:
+    """f, which also keeps what it was called with."""
+
+    def counted(x: Array) -> Any:
+        calls.append(x)
+        return f(x)
+
+    return counted
 
 
 @exercise("add_norm-3")
-def evidence(answer: object) -> str:
-    """The observations that prove that a norm mixes tokens: A and D."""
-    reject_choice(
-        as_letters(answer, "ABCDE"),
-        "AD",
-        "Ask of each: does a norm that treats each token by itself show it too?",
-        (
-            "AB",
-            "You took every output that moves for proof.",
-            "If each token is treated by itself, whose output moves when a token is replaced?",
-        ),
-    )
-    return "right: A and D show an output that depends on another token."
+def fault_found(answer: object) -> str:
+    """`f(x, sublayer, gamma, beta)` is one pre-norm step; a fault is named by what it shows."""
+    function = as_function(answer)
+    for x, gamma, beta in (given for given in INPUTS if given[0].ndim == 3):
+        calls: list[Array] = []
+        got = as_array(function(x, _counted(np.tanh, calls), gamma, beta))
+        reject(
+            got.shape != x.shape,
+            f"For x of shape {x.shape} the shape is {got.shape}.",
+            "Every step keeps the shape.",
+        )
+        if is_close(got, pre_norm(x, np.tanh, gamma, beta), SAME[x.dtype.char]):
+            reject_careless(got, x, len(calls), 1)
+            reject_written_into(answer, x, np.tanh, gamma, beta)
+            continue
+        other = x.copy()
+        other[0, 1] = 3 * other[0, 1, ::-1] + np.arange(5)
+        moved = np.abs(function(other, np.tanh, gamma, beta) - got).max(axis=-1) > 1e-4  # (B, n)
+        moved[0, 1] = False
+        reject(
+            bool(moved.any()),
+            "A token was replaced, and outputs of other tokens moved. (f treats each by itself.)",
+            "Over which axis do the numbers of one token lie? Look at every line that has an axis.",
+        )
+        kept = as_array(function(x, np.zeros_like, gamma, beta))
+        reject(
+            not is_close(kept, x, SAME[x.dtype.char]),
+            "With an f that returns zeros, the output is not x.",
+            "Follow x from the first line to the last: what is it when f's output is added to it?",
+        )
+        raise WrongAnswer(
+            f"Some numbers are off for x of shape {x.shape}.",
+            "Compare each line with the formula. Only two lines of the given function are wrong.",
+        )
+    return "right: no token reads another, and the sum begins with x itself."
+
+
+def stacked(
+    x: Array,
+    layers: list[Any],
+    gammas: Array,
+    betas: Array,
+    *,
+    final: bool = True,
+    around: bool = True,
+    carried: bool = False,
+    **options: Any,
+) -> Array:
+    """A pre-norm stack with its final norm, or with options one of its likely mistakes.
+
+    Args:
+        final: normalise the last sum.
+        around: add x.
+        carried: add the normalised x, and not x itself.
+        options: as `normed` takes them.
+    """
+    for f, gamma, beta in zip(layers, gammas, betas, strict=False):
+        read = gamma * normed(x, **options) + beta
+        x = (read if carried else x if around else 0) + f(read)
+    return gammas[-1] * normed(x, **options) + betas[-1] if final else x
+
+
+def post_stacked(x: Array, layers: list[Any], gammas: Array, betas: Array) -> Array:
+    """Post-norm, without a final norm."""
+    for f, gamma, beta in zip(layers, gammas, betas, strict=False):
+        x = gamma * normed(x + f(x)) + beta
+    return x
+
+
+def _half_next(x: Array) -> Array:
+    """A sub-layer that treats each token by itself."""
+    out: Array = np.sin(x) + np.roll(x, 1, axis=-1) / 2
+    return out
 
 
 @exercise("add_norm-4")
-def pre_norm_built(answer: object) -> str:
-    """`f(x, sublayer, gamma, beta)` is x + sublayer(LayerNorm(x))."""
+def pre_norm_stack_built(answer: object) -> str:
+    """`f(x, layers, gammas, betas)` is a stack of pre-norm steps and the final norm."""
     function = as_function(answer)
-    for x, gamma, beta in INPUTS:
-        f = _mixed if x.ndim > 1 else np.tanh
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=(2, 3, 5)) + 0.5  # γ, β of two sub-layers and of the final norm
+    for x, _, _ in INPUTS:
+        gammas, betas = rows.astype(x.dtype)
         calls: list[Array] = []
-        counted = _counted(f, calls)
-        got = as_array(function(x, counted, gamma, beta))
+        plain = [np.tanh, _half_next]
+        layers = [_counted(f, calls) for f in plain]
+        got = as_array(function(x, layers, gammas, betas))
         reject(
             got.shape != x.shape,
             f"For x of shape {x.shape} the shape is {got.shape}.",
             "Every step keeps the shape. Which axis does keepdims=True keep?",
         )
-        if is_close(got, step(x, f, gamma, beta), SAME[x.dtype.char]):
-            reject(
-                len(calls) != 1,
-                f"f was called {len(calls)} times.",
-                "f may be costly, or random. Keep its result in a variable.",
-            )
-            reject_other_dtype(got, x)
-            kept = [array.copy() for array in (x, gamma, beta)]
-            answer(kept[0], f, *kept[1:])  # type: ignore[operator]
-            reject(
-                not all(map(np.array_equal, kept, (x, gamma, beta))),
-                "Your function has changed an array that it was given.",
-                "The caller still needs it. x += … writes into x itself; x = x + … does not.",
-            )
+        near = 5 * SAME[x.dtype.char]
+        if is_close(got, stacked(x, plain, gammas, betas), near):
+            reject_careless(got, x, len(calls), 2)
+            reject_written_into(answer, x, plain, gammas, betas)
             continue
-        out = gamma * normed(x) + beta
+        first_alone = gammas[[0, 0, 0]], betas[[0, 0, 0]]
         reject_each(
             got,
             (
-                gamma * normed(x + f(x)) + beta,
-                "That is post-norm.",
-                "In pre-norm, the norm comes before f, and nothing after the sum.",
+                stacked(x, plain, gammas, betas, final=False),
+                "The final norm is missing.",
+                "Which row of gammas have you not used?",
             ),
             (
-                out + f(out),
+                post_stacked(x, plain, gammas, betas),
+                "That is post-norm.",
+                "In pre-norm, the norm comes before f, and the sum goes on as it is.",
+            ),
+            (
+                stacked(post_stacked(x, plain, gammas, betas), [], gammas, betas),
+                "That is post-norm, with a final norm.",
+                "What does each f read in pre-norm: x, or its norm?",
+            ),
+            (
+                stacked(x, plain, gammas, betas, carried=True),
                 "The residual connection carries the normalised vectors.",
                 "What is added to f's output: x, or its norm?",
             ),
-            (f(out), "The addition is missing.", "Where does x go around f?"),
-            (x + out, "f is missing.", "What is done with the normalised vectors?"),
-            (x + f(x), "The norm is missing.", "What does f read in pre-norm?"),
-            (x + f(normed(x)), "γ and β are not used.", "The last two steps of the norm."),
             (
-                x + gamma * f(normed(x)) + beta,
-                "γ and β act after f.",
-                "They belong to the norm, and f reads what the norm gives.",
+                stacked(x, plain, gammas, betas, around=False),
+                "The addition is missing.",
+                "Where does x go around f?",
             ),
-            (x + f(gamma * normed(x)), "β is not used.", "What is added after the product?"),
             (
-                step(x, f, gamma, beta, ddof=1),
+                stacked(x, plain, *first_alone),
+                "All norms use the first γ and β.",
+                "Each norm has a row of its own.",
+            ),
+            (
+                stacked(x, plain[::-1], gammas, betas),
+                "The sub-layers act in reverse order.",
+                "The first of the list reads x.",
+            ),
+            (
+                stacked(x, plain, np.ones_like(gammas), np.zeros_like(betas)),
+                "γ and β are not used.",
+                "The last two steps of each norm.",
+            ),
+            (
+                stacked(x, plain, gammas, betas, ddof=1),
                 "The variance divides by d − 1.",
                 "LayerNorm's variance is the mean of the squares.",
             ),
             (
-                step(x, f, gamma, beta, outside=True),
+                stacked(x, plain, gammas, betas, outside=True),
                 "ε stands outside the root.",
                 "Add it to the variance, and take the root of the sum.",
             ),
             (
-                step(x, f, gamma, beta, eps=0.0),
+                stacked(x, plain, gammas, betas, eps=0.0),
                 "ε is missing.",
                 "One token of the test holds tiny numbers. What is added to its variance?",
             ),
-            tolerance=SAME[x.dtype.char],
+            tolerance=near,
         )
-        wrong_axes = [axis for axis in range(x.ndim - 1) if x.ndim > 1]
-        for axis in [*wrong_axes, None]:
-            wrong = x.ndim > 1 and is_close(
-                got, step(x, f, gamma, beta, axis=axis), SAME[x.dtype.char]
-            )
+        for axis in [*range(x.ndim - 1), None] if x.ndim > 1 else []:
             reject(
-                wrong,
+                is_close(got, stacked(x, plain, gammas, betas, axis=axis), near),
                 "The mean is taken over the wrong axis, or over all of them.",
                 "Each token has a mean of its own: over which axis do its numbers lie?",
             )
         raise WrongAnswer(
             f"Some numbers are off for x of shape {x.shape}.",
-            "Try it on one token, 1, 4, 7, with an f that returns its input.",
+            "Try it on one token, 1, 4, 7, with no sub-layers: then only the final norm is left.",
         )
     x, gamma, beta = FAR
     read: list[Array] = []
-    function(x, _counted(np.tanh, read), gamma, beta)
+    function(x, [_counted(np.tanh, read)], np.stack([gamma, gamma]), np.stack([beta, beta]))
     reject(
         not is_close(read[0], gamma * normed(x) + beta, 5e-3),
         "In float32, numbers near 1000 that differ by little come out wrong.",
@@ -316,6 +386,13 @@ def rms_norm_built(answer: object) -> str:
         eps = 1e-5
         if is_close(got, gamma * x / np.sqrt(square + eps), SAME[x.dtype.char]):
             reject_other_dtype(got, x)
+            kept = x.copy()
+            answer(kept, gamma)  # type: ignore[operator]
+            reject(
+                not np.array_equal(kept, x),
+                "Your function has changed x.",
+                "The caller still needs it. x /= … writes into x itself; x = x / … does not.",
+            )
             continue
         reject_each(
             got,
@@ -377,3 +454,51 @@ def lost_gradient(answer: object) -> str:
         "another. What does 2x do to the normalised vector?",
     )
     return "right: the output, and any sum of it with equal numbers."
+
+
+@exercise("add_norm-7")
+def two_that_become_one(answer: object) -> str:
+    """Two vectors of three numbers, no multiples of each other, with one LayerNorm output."""
+    pair = as_array(answer, (2, 3)).astype(float)
+    first, second = pair
+    reject(
+        not np.isfinite(pair).all() or bool((np.abs(pair) > 100).any()),
+        "Some number is too large.",
+        "Use numbers between −100 and 100.",
+    )
+    reject(
+        bool((np.ptp(pair, axis=1) < 0.5).any()),
+        "The numbers of one vector are equal, or nearly.",
+        "Begin with 1, 4, 7, whose norm you know.",
+    )
+    reject(
+        bool(np.abs(first - second).max() < 0.1),
+        "The two are the same, or nearly.",
+        "Change the second vector by more.",
+    )
+    factor = (first @ second) / (first @ first)
+    reject(
+        is_near(second, factor * first, second, 1e-3),
+        "One is a multiple of the other, or nearly.",
+        "A factor leaves the norm unchanged. So does another change: see the first step.",
+    )
+    a, b = normed(first, eps=0.0), normed(second, eps=0.0)
+    reject(
+        is_close(a, -b, 1e-3),
+        "The outputs have opposite signs.",
+        "A negative factor turns every sign round. Which factors do not?",
+    )
+    reject(
+        is_close(np.sort(a), np.sort(b), 1e-3) and not is_close(a, b, 1e-3),
+        "The outputs hold the same numbers in another order.",
+        "The norm keeps the order of the numbers. So the second vector has to keep it too.",
+    )
+    reject(
+        not is_close(a, b, 1e-4),
+        "The outputs differ.",
+        "Compute both by hand. What does subtracting the mean take away?",
+    )
+    return (
+        "right: the norm sees neither a shift of all numbers nor a positive factor. "
+        "A token loses its common level and its scale."
+    )

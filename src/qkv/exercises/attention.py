@@ -252,12 +252,19 @@ def mix_by_hand(answer: object) -> str:
     return "right: e²/(e² + 1) of the first value."
 
 
+def as_parts(answer: Any, count: int, mistake: str, hint: str) -> list[Any]:
+    """The parts of a tuple, a list or an array, or `WrongAnswer` if they are not so many."""
+    parts = list(answer) if hasattr(answer, "__iter__") and hasattr(answer, "__len__") else []
+    reject(len(parts) != count or isinstance(answer, str | dict), mistake, hint)
+    return parts
+
+
 @exercise("attention-3")
 def made_matrices(answer: object) -> str:
     """W_Q and W_K with which both nouns look at *verdant*, and no other word looks at any."""
-    parts = list(answer) if hasattr(answer, "__iter__") and hasattr(answer, "__len__") else []
-    reject(
-        len(parts) != 2 or isinstance(answer, str | dict),
+    parts = as_parts(
+        answer,
+        2,
         "Two matrices were asked for.",
         "Give (W_Q, W_K), each with six rows.",
     )
@@ -460,9 +467,9 @@ def check_repaired(repaired: Callable[..., Any], given: list[np.ndarray]) -> Non
 @exercise("attention-5")
 def silent_mistake(answer: object) -> str:
     """A repaired attention, and arrays for which the faulty one is wrong without an error."""
-    parts = list(answer) if hasattr(answer, "__iter__") and hasattr(answer, "__len__") else []
-    reject(
-        len(parts) != 4 or isinstance(answer, str | dict),
+    parts = as_parts(
+        answer,
+        4,
         "A function and three arrays were asked for.",
         "Give the repaired function, then queries, keys and values: (repaired, q, k, v).",
     )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -23,7 +27,20 @@ GREEDY, BEAM, LIKELIEST = "i eat", "we sleep", "they swim"
 FLIP = np.log(3.0 / 2.4) / np.log(5 / 3)  # 0.437
 Array: TypeAlias = np.ndarray[Any, Any]
 Step: TypeAlias = tuple[Array, Array]  # finished, going on: (n, 3) each of row, token, sum
+SOS, EOS = 0, 1
 CASES = ((3, 5, 2, 1), (1, 7, 3, 6), (2, 11, 4, 0), (4, 3, 4, 2))  # N, V, k, eos
+
+
+def _steps() -> Iterator[tuple[Array, Array, int, int]]:
+    """Sums (N,), log-probabilities (N, V), k and the token that ends."""
+    rng = np.random.default_rng(6)
+    for N, V, k, eos in CASES:
+        sums = -2 * rng.random(N)
+        logits = 2 * rng.normal(size=(N, V))
+        logits[:, eos] += 2
+        yield sums, logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)), k, eos
+    ends = [[0.06, 0.04, 0.9], [0.055, 0.045, 0.9], [0.07, 0.03, 0.9]]  # all of N > k
+    yield np.log([0.3, 0.29, 0.28]), np.log(ends), 2, 2
 
 
 def _read(got: object) -> Step:
@@ -141,7 +158,8 @@ def three_searches(answer: object) -> str:
         "Three sentences were asked for.",
         'Write them as a list of strings, such as ["I swim", "I swim", "we eat"].',
     )
-    greedy, beam, likeliest = (" ".join(str(part).lower().split()) for part in parts)
+    plain = [re.sub(r"<\w+>|[^\w\s]", " ", str(part).lower()) for part in parts]
+    greedy, beam, likeliest = (" ".join(part.split()) for part in plain)
     reject(
         greedy != GREEDY,
         "The first sentence is not that of greedy decoding.",
@@ -220,14 +238,14 @@ def kinds_of_error(answer: object) -> str:
 
 @exercise("decoding-3")
 def proofs(answer: object) -> str:
-    """The results that prove a bug in a beam search: B, D, F."""
+    """The results that prove a bug in a beam search: B, D, F, G."""
     reject_choice(
-        as_letters(answer, "ABCDEF"),
-        "BDF",
+        as_letters(answer, "ABCDEFG"),
+        "BDFG",
         "Ask of each: can a program without a bug do this? At each step it keeps the best k, and "
         "forgets all others.",
         (
-            "ABCDF",
+            "ABCDFG",
             "You took it for a rule that more hypotheses are never worse.",
             "What may push the best beginning out of a wider beam at a later step?",
         ),
@@ -237,19 +255,14 @@ def proofs(answer: object) -> str:
             "What in a result can be computed in another way?",
         ),
     )
-    return "right. A wider beam can be worse without a bug. A wrong score cannot."
+    return "right. A wider beam can be worse without a bug. A wrong number cannot."
 
 
 @exercise("decoding-4")
 def one_step(answer: object) -> str:
     """`f(scores, log_probs, k, eos)` gives what ends among the best k, and the best k others."""
     function = as_function(answer)
-    rng = np.random.default_rng(6)
-    for N, V, k, eos in CASES:
-        scores = -2 * rng.random(N)  # (N,)
-        logits = 2 * rng.normal(size=(N, V))
-        logits[:, eos] += 2
-        log_probs = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))  # (N, V)
+    for scores, log_probs, k, eos in _steps():
         got = _read(function(scores, log_probs, k, eos))
         given = scores.copy(), log_probs.copy()
         answer(*given, k, eos)  # type: ignore[operator]
@@ -265,63 +278,187 @@ def one_step(answer: object) -> str:
 
 
 @exercise("decoding-5")
-def nucleus(answer: object) -> str:
-    """`f(p, top_p)` gives the probabilities of top-p sampling: cut, and of sum 1 again."""
+def sampling_loop(answer: object) -> str:
+    """`f(next_logits, temperature, top_p, rng)` writes a list of tokens, drawn by top-p."""
     function = as_function(answer)
-    for p, top_p, kept in (
-        ([0.1, 0.45, 0.05, 0.4], 0.8, [1, 3]),
-        ([0.1, 0.45, 0.05, 0.4], 0.3, [1]),
-        ([0.3, 0.125, 0.5, 0.075], 0.875, [0, 1, 2]),
-        ([0.125, 0.125, 0.5, 0.25], 0.75, [2, 3]),
-        ([0.2, 0.7, 0.1], 1.0, [0, 1, 2]),
-    ):
-        array = np.array(p)
-        got = np.asarray(function(array, top_p), float)
-        given = array.copy()
-        answer(given, top_p)  # type: ignore[operator]
-        reject(
-            not np.array_equal(given, array),
-            "Your function changes its input.",
-            "Write the result into an array of its own.",
-        )
-        reject(
-            got.shape != array.shape,
-            f"The shape is {got.shape}, not {array.shape}.",
-            "One probability for each word, 0 for those that are cut, in the order of p.",
-        )
-        right = np.zeros_like(array)
-        right[kept] = array[kept]
-        reject(
-            is_close(got, right) and top_p < 1,
-            "The probabilities do not sum to 1.",
-            "Divide those that are left by their sum.",
-        )
-        right /= right.sum()
-        if is_close(got, right):
-            continue
-        reject(not got.any() or np.isnan(got).any(), "No word is left.", "The likeliest stays.")
-        reject(
-            np.count_nonzero(got) < len(kept),
-            f"With top_p = {top_p} too few words are left.",
-            "The word that makes the sum reach top_p stays too.",
-        )
-        reject(
-            np.count_nonzero(got) > len(kept),
-            f"With top_p = {top_p} too many words are left.",
-            "Stop as soon as the sum reaches top_p.",
-        )
-        raise WrongAnswer(
-            "The wrong words are left, or they stand in another order.",
-            "Sort, cut, and put each probability back at the place that it came from.",
-        )
-    for n, top_p, left in ((4, 0.5, 2), (8, 0.375, 3)):  # any of the equal ones may stay
-        got = np.asarray(function(np.full(n, 1 / n), top_p), float)
-        reject(
-            got.shape != (n,) or not is_close(np.sort(got), [0] * (n - left) + [1 / left] * left),
-            f"With top_p = {top_p}, {left} of {n} equal words have to be left.",
-            "Of equal words, too, no more stay than the sum needs. A limit keeps all of them.",
-        )
-    return "right. The number of words that stay changes with the distribution."
+    for temperature, top_p, dtype in SAMPLING:
+        rng = np.random.default_rng(5)
+        model = _language(dtype)
+        drawn = [_sentence(function(model, temperature, top_p, rng)) for _ in range(DRAWS)]
+        counts = Counter(drawn)
+        if not _fits(counts, _sentences(model, temperature, top_p)):
+            _name_sampling_mistake(counts, model, temperature, top_p)
+    equal = _language(np.float64, equal=True)
+    rng = np.random.default_rng(6)
+    first = {_sentence(function(equal, 1.0, 0.4, rng))[1] for _ in range(100)}
+    reject(
+        len(first) != 2,
+        f"Four tokens have 0.25 each and top_p is 0.4, and {len(first)} of them were drawn.",
+        "Of equal tokens, too, no more stay than the sum needs. A limit keeps all of them.",
+    )
+    return "right. How many tokens stay changes at each step, with the distribution."
+
+
+DRAWS = 1500
+SAMPLING = ((1.0, 0.75, np.float64), (0.5, 1.0, np.float64), (2.0, 0.6, np.float32))
+Model: TypeAlias = Callable[[Any], Array]
+Sentence: TypeAlias = tuple[int, ...]
+Choice: TypeAlias = Callable[[Array, float, float], Array]  # logits, temperature, top_p to p
+
+
+def _language(dtype: type, equal: bool = False) -> Model:
+    """Logits of six tokens by the tokens so far; <eos> comes third at the latest."""
+    table: Array = np.log(
+        [
+            [1e-20, 0.05, 0.45, 0.25, 0.15, 0.1],
+            [1e-20, 1.0, 1e-20, 1e-20, 1e-20, 1e-20],
+            [1e-20, 0.28, 0.18, 0.41, 0.09, 0.04],
+            [1e-20, 0.55, 0.08, 0.12, 0.22, 0.03],
+            [1e-20, 0.2, 0.09, 0.13, 0.02, 0.56],
+            [1e-20, 0.33, 0.4, 0.13, 0.1, 0.04],
+        ]
+    ).astype(dtype)
+    if equal:
+        table[0] = [-40, -40, 0, 0, 0, 0]
+
+    def next_logits(tokens: Any) -> Array:
+        read = np.asarray(tokens).ravel().tolist()
+        if not read or read[0] != SOS:
+            raise RuntimeError("next_logits was given tokens that do not begin with 0, <sos>")
+        if len(read) > 20:
+            raise RuntimeError("more than 20 tokens were written: does the loop end with <eos>?")
+        return np.array(table[EOS if len(read) > 2 else read[-1]])
+
+    return next_logits
+
+
+def _sentence(got: Any) -> Sentence:
+    tokens = np.asarray(got)
+    reject(
+        tokens.ndim != 1 or tokens.dtype.kind not in "iu",
+        "Your function did not return a list of tokens.",
+        "Each token is a whole number: end with return tokens.",
+    )
+    tokens = tokens.tolist()
+    reject(
+        not tokens or tokens[0] != SOS,
+        "The list does not begin with 0.",
+        "<sos> was asked for at the beginning: start with [0].",
+    )
+    reject(
+        tokens[-1] != EOS or EOS in tokens[:-1],
+        "The list does not end with its first <eos>.",
+        "Append the token, and then ask whether it is 1.",
+    )
+    return tuple(tokens)
+
+
+def _softmax(logits: Array) -> Array:
+    e = np.exp(logits - logits.max())
+    return np.asarray(e / e.sum())
+
+
+def _nucleus(p: Array, top_p: float, more: int = 0) -> Array:
+    order = np.argsort(-p, kind="stable")
+    n = int(np.searchsorted(np.cumsum(p[order]), top_p - 1e-6)) + 1 + more
+    out = np.zeros_like(p)
+    out[order[: max(n, 1)]] = p[order[: max(n, 1)]]
+    return np.asarray(out / out.sum())
+
+
+def _right(logits: Array, temperature: float, top_p: float) -> Array:
+    return _nucleus(_softmax(logits / temperature), top_p)
+
+
+def _cut_first(logits: Array, temperature: float, top_p: float) -> Array:
+    with np.errstate(divide="ignore"):
+        return _softmax(np.log(_nucleus(_softmax(logits), top_p)) / temperature)
+
+
+def _equally(logits: Array, temperature: float, top_p: float) -> Array:
+    kept = _right(logits, temperature, top_p) > 0
+    return np.asarray(kept / kept.sum())
+
+
+# How the next token may be drawn wrongly: what to say, and a hint.
+WRONG_DRAWS: tuple[tuple[Choice, str, str], ...] = (
+    (
+        lambda x, t, p: _nucleus(_softmax(x), p),
+        "The temperature changes nothing.",
+        "Divide the logits by it, before the softmax.",
+    ),
+    (
+        lambda x, t, p: _nucleus(_softmax(x * t), p),
+        "The temperature works in the wrong direction.",
+        "Are the logits divided by it?",
+    ),
+    (
+        _cut_first,
+        "The tokens were cut before the temperature was applied.",
+        "First the temperature, then the softmax, and then the sum of its probabilities.",
+    ),
+    (
+        lambda x, t, p: _nucleus(_softmax(x / t), p, more=1),
+        "One token too many is left.",
+        "Stop as soon as the sum reaches top_p.",
+    ),
+    (
+        lambda x, t, p: _nucleus(_softmax(x / t), p, more=-1),
+        "One token too few is left.",
+        "The token that makes the sum reach top_p stays too.",
+    ),
+    (
+        _equally,
+        "The tokens that are left are drawn equally often.",
+        "Divide their probabilities by their sum, and hand them to rng.choice.",
+    ),
+    (
+        lambda x, t, p: _softmax(x / t),
+        "All tokens can be drawn.",
+        "Which tokens come before the sum reaches top_p?",
+    ),
+)
+
+
+def _sentences(
+    model: Model, temperature: float, top_p: float, choose: Choice = _right
+) -> dict[Sentence, float]:
+    """All sentences that can be drawn, with their probabilities."""
+    found: dict[Sentence, float] = {}
+    open_ones: dict[Sentence, float] = {(SOS,): 1.0}
+    while open_ones:
+        sentence, p = open_ones.popitem()
+        q = choose(model(sentence).astype(float), temperature, top_p)
+        for token in np.flatnonzero(q > 1e-8).tolist():
+            longer = (*sentence, token)
+            (found if token == EOS else open_ones)[longer] = p * float(q[token])
+    return found
+
+
+def _fits(counts: Counter[Sentence], p: dict[Sentence, float]) -> bool:
+    """Whether no sentence is impossible, and each was drawn as often as it should, within 5 σ."""
+    n = counts.total()
+    return counts.keys() <= p.keys() and all(
+        abs(counts[one] - n * q) <= 5 * math.sqrt(n * q * (1 - q)) + 3 for one, q in p.items()
+    )
+
+
+def _name_sampling_mistake(
+    counts: Counter[Sentence], model: Model, temperature: float, top_p: float
+) -> None:
+    reject(
+        len(counts) == 1,
+        "The same sentence was written each time.",
+        "Each token is drawn, with its probability.",
+    )
+    for choose, mistake, hint in WRONG_DRAWS:
+        reject(_fits(counts, _sentences(model, temperature, top_p, choose)), mistake, hint)
+    raise WrongAnswer(
+        f"With temperature {temperature} and top_p {top_p} the sentences come too often or too "
+        "seldom.",
+        "Print the tokens that are kept after [0], and their probabilities. Do they belong "
+        "together?",
+    )
 
 
 @exercise("decoding-6")

@@ -24,17 +24,20 @@ Array: TypeAlias = np.ndarray[Any, Any]
 Encode: TypeAlias = Callable[[Array], Array]
 
 
-def waves(places: int | Array, d_model: int, exponents: Array | None = None) -> Array:
-    """(n, d_model): sine and cosine side by side, pair i with wavelength 2π · 10000^(2i / d).
+def waves(
+    places: int | Array, d_model: int, exponents: Array | None = None, base: float = 10000.0
+) -> Array:
+    """(n, d_model): sine and cosine side by side, pair i with wavelength 2π · base^(2i / d).
 
     Args:
         places: the positions (n,), or how many of them, counted from 0.
         d_model: how many numbers a position has, even.
-        exponents: those of 10000, times d_model: one for each pair. None is 2i.
+        exponents: those of the base, times d_model: one for each pair. None is 2i.
+        base: the longest wavelength is nearly 2π · base.
     """
     pairs = np.arange(0, d_model, 2) if exponents is None else exponents
     position = np.arange(places) if isinstance(places, int) else places
-    angle = position[:, None] / 10000.0 ** (pairs / d_model)  # (n, d_model / 2)
+    angle = position[:, None] / base ** (pairs / d_model)  # (n, d_model / 2)
     out: Array = np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(len(angle), d_model)
     return out
 
@@ -84,11 +87,61 @@ def encoder(
     return encode
 
 
-def _wrong_waves(p: Array, d_model: int, right: Array) -> tuple[tuple[object, str, str], ...]:
+def _last_column(x: Array) -> Array:
+    out = encoder()(x)
+    out[..., -1] += np.sin(np.arange(x.shape[1]), dtype=x.dtype)
+    return out
+
+
+def _last_place(x: Array) -> Array:
+    out = encoder()(x)
+    out[:, -1] *= 2
+    return out
+
+
+def _of_the_token_before(x: Array) -> Array:
+    return np.roll(encoder()(x), 1, axis=1)
+
+
+def _opposite_signs(x: Array) -> Array:
+    out = encoder()(x)
+    move = np.sin(np.arange(x.shape[1]), dtype=x.dtype)[:, None]  # (T, 1)
+    out[:1] += move
+    out[1:2] -= move
+    return out
+
+
+PLANTED: tuple[tuple[Encode, str, str], ...] = (
+    (
+        _last_column,
+        "It misses positions that move one column of the outputs alone.",
+        "How many of the numbers of an output do you compare? Compare all of them.",
+    ),
+    (
+        _last_place,
+        "It misses a model that doubles the output at the last place.",
+        "How many of the outputs of a sentence do you compare? Compare all of them.",
+    ),
+    (
+        _of_the_token_before,
+        "It misses a model that gives each token the output of the one before it.",
+        "Which output belongs to which token? Sorting forgets that.",
+    ),
+    (
+        _opposite_signs,
+        "It misses positions that move one sentence up and the next one down.",
+        "What does a sum over the sentences show of that? Compare sentence by sentence.",
+    ),
+)
+
+
+def _wrong_waves(
+    p: Array, d_model: int, base: float, right: Array
+) -> tuple[tuple[object, str, str], ...]:
     position = p[:, None]
     column = np.arange(d_model)
     pairs = np.arange(0, d_model, 2)
-    by_column = position / 10000.0 ** (column / d_model)
+    by_column = position / base ** (column / d_model)
     halves = np.concatenate([right[:, 0::2], right[:, 1::2]], axis=1)
     swapped = np.stack([right[:, 1::2], right[:, 0::2]], -1).reshape(len(p), d_model)
     return (
@@ -98,12 +151,12 @@ def _wrong_waves(p: Array, d_model: int, right: Array) -> tuple[tuple[object, st
             "The exponent is 2i / d_model, and i is the same for both columns of a pair.",
         ),
         (
-            waves(p, d_model, pairs * 2),
+            waves(p, d_model, pairs * 2, base),
             "The hands turn too slowly.",
             "Columns 0, 2, 4 are already 2i. Is your exponent doubled once more?",
         ),
         (
-            waves(p, d_model, pairs / 2),
+            waves(p, d_model, pairs / 2, base),
             "The hands turn too fast.",
             "The exponent is 2i / d_model. Is the 2 there?",
         ),
@@ -113,11 +166,20 @@ def _wrong_waves(p: Array, d_model: int, right: Array) -> tuple[tuple[object, st
             "out[:, 0::2] is every second column. Which slices does the formula name?",
         ),
         (swapped, "The cosines stand in the even columns.", "Row 0 begins with sin 0. What is it?"),
-        (waves(p + 1, d_model), "The positions count from 1.", "The first word is at position 0."),
         (
-            waves(len(p), d_model),
+            waves(p + 1, d_model, base=base),
+            "The positions count from 1.",
+            "The first word is at position 0.",
+        ),
+        (
+            waves(len(p), d_model, base=base),
             "These are the rows of positions 0, 1, 2, …",
             "The function is given the positions. What should stand where np.arange(T) stood?",
+        ),
+        (
+            waves(p, d_model),
+            "The base is 10,000, whatever was given.",
+            "Which number of the formula is the third argument?",
         ),
     )
 
@@ -188,35 +250,133 @@ def evidence(answer: object) -> str:
 
 @exercise("positional-3")
 def build_waves(answer: object) -> str:
-    """`f(positions, d_model)` is a row of the sinusoidal encoding for each given position."""
+    """`f(positions, d_model, base)` is a row of the encoding for each given position."""
     function = as_function(answer)
-    for places, d_model in (
-        ([0, 1, 2, 3, 4, 5, 6], 6),
-        ([0, 1, 2], 8),
-        ([59], 2),
-        ([7, 0, 7, 300], 4),
-        ([20_000, 5], 8),
+    for places, d_model, base in (
+        ([0, 1, 2, 3, 4, 5, 6], 6, 10_000),
+        ([0, 1, 2], 8, 10_000),
+        ([59], 2, 10_000),
+        ([7, 0, 7, 300], 4, 10_000),
+        ([20_000, 5], 8, 10_000),
+        ([3, 1, 2], 6, 50),
+        ([0.5, 2.25], 6, 1000),
     ):
         p = np.array(places)
-        got = np.asarray(function(p, d_model))
+        got = np.asarray(function(p, d_model, base))
         reject(
             got.shape != (len(p), d_model),
             f"For {len(p)} positions and d_model = {d_model} the shape is {got.shape}.",
             "One row for each given position, one column for each of d_model numbers.",
         )
-        right = waves(p, d_model)
+        right = waves(p, d_model, base=base)
         if is_close(got, right, 1e-2 if got.dtype == np.float32 else 1e-4):
             continue
-        reject_each(got, *_wrong_waves(p, d_model, right), tolerance=1e-4)
+        reject_each(got, *_wrong_waves(p, d_model, base, right), tolerance=1e-4)
         reject(
             True,
-            f"Some numbers are off for positions {places}, d_model = {d_model}.",
+            f"Some numbers are off for positions {places}, d_model = {d_model}, base = {base}.",
             "Position 0 has the row 0, 1, 0, 1, …; the row of position 1 begins with 0.84, 0.54.",
         )
     return "right: one angle for each pair, sine in the even column, cosine in the odd one."
 
 
 @exercise("positional-4")
+def one_step_by_hand(answer: object) -> str:
+    """The hand (0.6, 0.8), one step of 1 radian on, and the dot product of old and new."""
+    three = "The new sine, the new cosine, and one dot product."
+    got = as_array(answer, (3,), three).astype(float)
+    s, c = math.sin(1), math.cos(1)
+    old = np.array([0.6, 0.8])
+    new = np.array([0.6 * c + 0.8 * s, 0.8 * c - 0.6 * s])
+    degrees = math.radians(1)
+    reject_each(
+        got[:2],
+        (
+            [0.6 * c - 0.8 * s, 0.8 * c + 0.6 * s],
+            "The hand was turned back, by one step to the position before.",
+            "Compare your signs with those of the addition formulas.",
+        ),
+        (new[::-1], "Sine and cosine stand the other way round.", "The sine comes first."),
+        (
+            old + np.array([s, c]),
+            "Two hands were added.",
+            "The angles are added; their sines are not.",
+        ),
+        (old * [s, c], "Each number was multiplied alone.", "Each new number has two terms."),
+        ([s, c], "That is the hand at position 1.", "The hand begins at (0.6, 0.8) here."),
+        (
+            [
+                0.6 * math.cos(degrees) + 0.8 * math.sin(degrees),
+                0.8 * math.cos(degrees) - 0.6 * math.sin(degrees),
+            ],
+            "The step was taken as 1 degree.",
+            "One position turns the first hand by 1 radian.",
+        ),
+        tolerance=TWO_DECIMALS,
+    )
+    reject(
+        not is_close(got[:2], new, TWO_DECIMALS),
+        "The new hand is not right.",
+        "α is unknown, but its sine and cosine are given. What is β?",
+    )
+    reject(
+        not is_close(got[2], c, TWO_DECIMALS),
+        "The hand is right, its dot product with the old one is not.",
+        "0.6 times the new sine, and 0.8 times the new cosine. By what angle do the two differ?",
+    )
+    return "right: the dot product is cos 1, whatever the position was."
+
+
+@exercise("positional-5")
+def find_the_fault(answer: object) -> str:
+    """`f(x)` adds row t to token t of each sentence of x (B, T, d_model)."""
+    function = as_function(answer)
+    for shape in ((2, 3, 4), (1, 5, 4), (3, 3, 6), (5, 2, 8)):
+        x = np.random.default_rng(5).normal(size=shape)
+        B, T, d_model = shape
+        got = np.asarray(function(x))
+        reject(
+            got.shape != shape,
+            f"For x of shape {shape} the result has shape {got.shape}.",
+            "Positions are added to the vectors, so the shape stays.",
+        )
+        added = got - x
+        wrong = (
+            (
+                waves(B * T, d_model).reshape(shape),
+                "One sentence, put into a batch twice, still gets two outputs.",
+                "Which positions are those of the second sentence? Count the rows of `flat`.",
+            ),
+            (
+                np.broadcast_to(waves(B, d_model)[:, None], shape),
+                "All tokens of a sentence get one and the same row.",
+                "On which axis do the tokens stand?",
+            ),
+            (
+                np.broadcast_to(waves(1, d_model), shape),
+                "Every token gets row 0.",
+                "Token t gets row t.",
+            ),
+            (
+                np.repeat(waves(T, d_model), B, axis=0).reshape(shape),
+                "Each row stands there several times in a row.",
+                "`flat` has all tokens of the first sentence, then all of the second.",
+            ),
+            (np.zeros(shape), "No positions are added.", "Which line adds them?"),
+        )
+        right = np.broadcast_to(waves(T, d_model), shape)
+        if is_close(added, right, 1e-4):
+            continue
+        reject_each(added, *wrong, tolerance=1e-4)
+        reject(
+            True,
+            f"For x of shape {shape} some numbers are off.",
+            "Try zeros of shape (2, 3, 4): which rows does each of the two sentences get?",
+        )
+    return "right: each sentence begins at position 0 again."
+
+
+@exercise("positional-6")
 def order_blind(answer: object) -> str:
     """`f(encode, x)` says whether outputs follow their tokens to any place; x is (B, T, d)."""
     function = as_function(answer)
@@ -275,6 +435,8 @@ def order_blind(answer: object) -> str:
         "It misses positions that rotate each output and keep its length.",
         "What does the length of a vector show of its direction? Compare number by number.",
     )
+    for encode, mistake, hint in PLANTED:
+        reject(bool(function(encode, x)), mistake, hint)
     for dtype in (np.float64, np.float32):
         name, y = np.dtype(dtype).name, x.astype(dtype)
         reject(
@@ -290,7 +452,7 @@ def order_blind(answer: object) -> str:
     return "right: it finds every position that was planted, and raises no false alarm."
 
 
-@exercise("positional-5")
+@exercise("positional-7")
 def rotary_score(answer: object) -> str:
     """(2, 0) at 5 and (0, 3) at 4, 30° a position: 3, and -3 with their places swapped."""
     both = "One score for the places 5 and 4, one for the places 4 and 5."
@@ -330,19 +492,18 @@ def rotary_score(answer: object) -> str:
     return "right: the angle between them is 60°, and 120° when the places are swapped."
 
 
-@exercise("positional-6")
+@exercise("positional-8")
 def shift_by_k(answer: object) -> str:
     """`f(k, d_model)` is the (d, d) matrix with PE_(p + k) = M PE_p for every p."""
     function = as_function(answer)
-    for k, d_model in ((1, 2), (3, 6), (-2, 8), (0, 4)):
+    for k, d_model in ((1, 2), (3, 6), (-2, 8), (0, 4), (0.5, 6)):
         got = np.asarray(function(k, d_model))
         reject(
             got.shape != (d_model, d_model),
             f"For d_model = {d_model} the shape is {got.shape}.",
             "It takes a vector of d_model numbers to one of d_model numbers.",
         )
-        rows = waves(40, d_model)
-        before, after = rows[5:30], rows[5 + k : 30 + k]
+        before, after = waves(np.arange(5, 30), d_model), waves(np.arange(5, 30) + k, d_model)
         if is_close(before @ got.T, after, 1e-6):
             continue
         reject(
@@ -351,13 +512,13 @@ def shift_by_k(answer: object) -> str:
             "PE_p is a column here. What is the transpose of a rotation?",
         )
         reject(
-            is_close(got[:2, :2] @ rows[5, :2], rows[5 + k, :2], 1e-6),
+            is_close(got[:2, :2] @ before[0, :2], after[0, :2], 1e-6),
             "The first hand is right, another one is not.",
             "Each pair of columns has its own speed. Which block belongs to pair i?",
         )
         reject(
             True,
-            f"M · PE_5 is not PE_{5 + k} for d_model = {d_model}.",
+            f"M · PE_5 is not PE_{5 + k:g} for d_model = {d_model}.",
             "Begin with d_model = 2 and the block of the core; sine stands before cosine.",
         )
     return "right: one block of two by two for each hand, and p stands nowhere in it."

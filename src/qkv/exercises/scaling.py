@@ -114,33 +114,44 @@ def effective_tokens(weights: Array) -> Array:
 
 @exercise("scaling-1")
 def scaled_score(answer: object) -> str:
-    """q · k / √d_k for d_k = 4."""
+    """12 / √16: one of 8 heads of a model of width 128."""
     score = as_number(answer)
     reject_each(
         score,
         (12, "That is q · k before scaling.", "One division is still to come."),
         (
-            3,
+            0.75,
             "You divided by d_k itself.",
             "d_k is the variance; the formula divides by the standard deviation.",
         ),
         (
-            24,
+            48,
             "You multiplied by √d_k.",
             "Wider vectors give larger products; the scale has to make them smaller.",
         ),
         (
             1.5,
+            "You divided by the number of heads.",
+            "That number gives the width of one head, d_model / 8. Take its root.",
+        ),
+        (
+            12 / math.sqrt(8),
+            "You divided by the root of the number of heads.",
+            "A score adds the products of one head: how wide is it?",
+        ),
+        (
+            12 / math.sqrt(128),
             "You divided by √d_model, the width of all heads together.",
             "A score adds the products of one head: how many are they?",
         ),
+        tolerance=5e-3,
     )
     reject(
-        not is_close(score, 6),
+        not is_close(score, 3),
         "The score is off.",
-        "Multiply entry by entry, mind the minus sign, add up, then scale.",
+        "The heads share d_model equally. Divide by the root of one head's width.",
     )
-    return "q · k = 12, and √4 = 2."
+    return "d_k = 128 / 8 = 16, and 12 / √16 = 3."
 
 
 @exercise("scaling-2")
@@ -186,56 +197,6 @@ def gradient_of_scores(answer: object) -> str:
 
 
 @exercise("scaling-3")
-def dependent_entries(answer: object) -> str:
-    """`f(rng, n)`: entries of mean 0 and variance 1 whose scores have a variance over 1,000."""
-    draw, rng = as_function(answer), np.random.default_rng(3)
-    q, k = pairs_drawn(draw, rng)
-    means, variances = entry_statistics(q, k)
-    reject(
-        variances > 0.2,  # what is drawn now and then, and large then, is off by 0.13
-        f"Over the rows, the variance of one of your entries is off by {variances:.2f}.",
-        "Larger entries would make any score large; keep the variance of each at 1.",
-    )
-    reject(
-        means > 0.05,
-        f"Over the rows, one of your entries has a mean of size {means:.2f}.",
-        "Subtract from every entry what it is on average.",
-    )
-    again, _ = pairs_drawn(draw, rng)
-    reject(
-        np.array_equal(q, again),
-        "A second call returned the same queries.",
-        "Random vectors were asked for: draw them from rng.",
-    )
-    scores = (q * k).sum(axis=-1)
-    variance = float(scores.var())
-    reject(
-        variance < 1e-6,
-        "Your scores are all the same number.",
-        "Here q and k always move together. Draw them apart, so that the score changes its sign.",
-    )
-    reject(
-        48 < variance < 80,
-        f"The scores have variance {variance:.0f}: the rule holds for your draws.",
-        "It assumes that the entries of one vector are independent of each other. Give that up.",
-    )
-    reject(
-        variance <= 48,
-        f"The scores have variance {variance:.0f}: you broke the rule the other way.",
-        "Let all products of a row have the same sign, whichever it is.",
-    )
-    reject(
-        variance <= 900,  # what is drawn falls short of a variance of 1,000 by chance
-        f"The scores have variance {variance:.0f}: the right direction.",
-        "How many entries of a vector can be one and the same number?",
-    )
-    return (
-        f"Variance {variance:,.0f}: the mean and variance of single entries do not fix that of a "
-        "score."
-    )
-
-
-@exercise("scaling-4")
 def divisor_of_a_head(answer: object) -> str:
     """`f(head)`: what a head divides its scores by, found out from its weights alone."""
     find = as_function(answer)
@@ -272,7 +233,7 @@ def divisor_of_a_head(answer: object) -> str:
     return "The logarithm of a ratio of weights is the scaled difference of two scores."
 
 
-@exercise("scaling-5")
+@exercise("scaling-4")
 def scale_measured_within_rows(answer: object) -> str:
     """`f(q, k)`: the factor that gives a row of scores variance 1, for any queries and keys."""
     scale = as_function(answer)
@@ -287,7 +248,8 @@ def scale_measured_within_rows(answer: object) -> str:
             "Take the root of a variance, and divide by it.",
         )
         scores = q @ np.swapaxes(k, -1, -2)
-        promoted |= (scores * factor).dtype != scores.dtype
+        if isinstance(factor, np.generic | np.ndarray):  # Python and torch numbers do no harm
+            promoted |= (scores * factor).dtype != scores.dtype
         rows.append(float((scores * number).var(axis=-1).mean()))
         inverse.append(float((scores / number).var(axis=-1).mean()))
         overall.append(float((scores * number).var()))
@@ -338,7 +300,7 @@ def scale_measured_within_rows(answer: object) -> str:
     return "It fits other start values and similar tokens too: it measures what softmax feels."
 
 
-@exercise("scaling-6")
+@exercise("scaling-5")
 def scale_of_sparse_entries(answer: object) -> str:
     """`f(d_k, p)`: the scale for entries that are zero with probability 1 − p."""
     scale = as_function(answer)
@@ -372,6 +334,12 @@ def scale_of_sparse_entries(answer: object) -> str:
         "Multiplying by it should bring that size back to 1.",
     )
     reject(
+        not gives(1 / (p * np.sqrt(d_k)))
+        and is_close(got * p * np.sqrt(d_k), np.ones(len(got)), 0.1),
+        "Near, as a simulation or a rounded number is.",
+        "Asked for is the formula in d_k and p: derive it.",
+    )
+    reject(
         not gives(1 / (p * np.sqrt(d_k))),
         "The scores do not come out with variance 1.",
         "Find the variance of one product, then of a sum of d_k of them.",
@@ -379,7 +347,99 @@ def scale_of_sparse_entries(answer: object) -> str:
     return "At p = 1/16 and d_k = 256 it is 1: what counts is the entries' variance, not d_k alone."
 
 
+@exercise("scaling-6")
+def size_of_a_score_at_the_start(answer: object) -> str:
+    """√(128 · ¼ · ¼) = √8: entries of q and k have variance 512 / (4 · 512)."""
+    size = as_number(answer)
+    reject_each(
+        size,
+        (8, "That is the variance of a score.", "The typical size is its root."),
+        (
+            math.sqrt(128),
+            "That is the size for entries of variance 1.",
+            "What variance has an entry of q = x W_Q? It adds 512 products.",
+        ),
+        (
+            0.25,
+            "That is the size after the division.",
+            "Asked for is the score before it.",
+        ),
+        (
+            math.sqrt(32),
+            "You counted the start values of one matrix only.",
+            "A product of the score has an entry of q and an entry of k.",
+        ),
+        (
+            32,
+            "A product has the variance of q's entry times that of k's entry.",
+            "Multiply both by d_k, and take the root at the end.",
+        ),
+        (
+            math.sqrt(128) / 2048,
+            "You left out the 512 products of an entry of q.",
+            "An entry of q adds d_model products: variance d_model · 1 / (4 d_model).",
+        ),
+        tolerance=5e-3,
+    )
+    reject(
+        not is_close(size, math.sqrt(8), 1e-2),
+        "The size is off.",
+        "First the variance of an entry of q, then of a sum of 128 products, then the root.",
+    )
+    return "√8 = 2.8, where entries of variance 1 give 11.3: a smaller start, as in the libraries."
+
+
 @exercise("scaling-7")
+def dependent_entries(answer: object) -> str:
+    """`f(rng, n)`: entries of mean 0 and variance 1 whose scores have a variance over 1,000."""
+    draw, rng = as_function(answer), np.random.default_rng(3)
+    q, k = pairs_drawn(draw, rng)
+    means, variances = entry_statistics(q, k)
+    reject(
+        variances > 0.2,  # what is drawn now and then, and large then, is off by 0.13
+        f"Over the rows, the variance of one of your entries is off by {variances:.2f}.",
+        "Larger entries would make any score large; keep the variance of each at 1.",
+    )
+    reject(
+        means > 0.05,
+        f"Over the rows, one of your entries has a mean of size {means:.2f}.",
+        "Subtract from every entry what it is on average.",
+    )
+    again, _ = pairs_drawn(draw, rng)
+    reject(
+        np.array_equal(q, again),
+        "A second call returned the same queries.",
+        "Random vectors were asked for: draw them from rng.",
+    )
+    scores = (q * k).sum(axis=-1)
+    variance = float(scores.var())
+    reject(
+        variance < 1e-6,
+        "Your scores are all the same number.",
+        "Here q and k always move together. Draw them apart, so that the score changes its sign.",
+    )
+    reject(
+        48 < variance < 80,
+        f"The scores have variance {variance:.0f}: the rule holds for your draws.",
+        "It assumes that the entries of one vector are independent of each other. Give that up.",
+    )
+    reject(
+        variance <= 48,
+        f"The scores have variance {variance:.0f}: you broke the rule the other way.",
+        "Let all products of a row have the same sign, whichever it is.",
+    )
+    reject(
+        variance <= 900,  # what is drawn falls short of a variance of 1,000 by chance
+        f"The scores have variance {variance:.0f}: the right direction.",
+        "How many entries of a vector can be one and the same number?",
+    )
+    return (
+        f"Variance {variance:,.0f}: the mean and variance of single entries do not fix that of a "
+        "score."
+    )
+
+
+@exercise("scaling-8")
 def scale_of_cosines(answer: object) -> str:
     """The factor that gives cosines of 256 entries variance 1."""
     factor = as_number(answer)
@@ -417,7 +477,7 @@ def scale_of_cosines(answer: object) -> str:
     )
 
 
-@exercise("scaling-8")
+@exercise("scaling-9")
 def saturating_pair(answer: object) -> str:
     """Queries and keys of ±1 that saturate softmax in spite of the scale."""
     reject(
@@ -459,7 +519,7 @@ def saturating_pair(answer: object) -> str:
     return f"Largest weight {largest:.4f}: √d_k fits independent vectors, not aligned ones."
 
 
-@exercise("scaling-9")
+@exercise("scaling-10")
 def temperature_for_effective_tokens(answer: object) -> str:
     """`f(scores, target)`: the temperature at which a row mixes `target` tokens."""
     temperature = as_function(answer)
@@ -495,45 +555,3 @@ def temperature_for_effective_tokens(answer: object) -> str:
     return (
         "One number sets how many tokens a row mixes; √d_k is this temperature, fixed in advance."
     )
-
-
-@exercise("scaling-10")
-def size_of_a_score_at_the_start(answer: object) -> str:
-    """√(128 · ¼ · ¼) = √8: entries of q and k have variance 512 / (4 · 512)."""
-    size = as_number(answer)
-    reject_each(
-        size,
-        (8, "That is the variance of a score.", "The typical size is its root."),
-        (
-            math.sqrt(128),
-            "That is the size for entries of variance 1.",
-            "What variance has an entry of q = x W_Q? It adds 512 products.",
-        ),
-        (
-            0.25,
-            "That is the size after the division.",
-            "Asked for is the score before it.",
-        ),
-        (
-            math.sqrt(32),
-            "You counted the start values of one matrix only.",
-            "A product of the score has an entry of q and an entry of k.",
-        ),
-        (
-            32,
-            "A product has the variance of q's entry times that of k's entry.",
-            "Multiply both by d_k, and take the root at the end.",
-        ),
-        (
-            math.sqrt(128) / 2048,
-            "You left out the 512 products of an entry of q.",
-            "An entry of q adds d_model products: variance d_model · 1 / (4 d_model).",
-        ),
-        tolerance=5e-3,
-    )
-    reject(
-        not is_close(size, math.sqrt(8), 1e-2),
-        "The size is off.",
-        "First the variance of an entry of q, then of a sum of 128 products, then the root.",
-    )
-    return "√8 = 2.8, where entries of variance 1 give 11.3: a smaller start, as in the libraries."

@@ -4,6 +4,8 @@
 translates as the grammar does, `hurts` those that only greedy decoding does. `short` and `long`
 count wrong translations with fewer or more words than the right one. `likeliest` is about the
 sentence of the highest probability of all, by best-first search. `penalties` tries more of them.
+`too_short` says what the translations with too few words are, and `early_end` how probable <eos> is
+where the right translation goes on, with teacher forcing.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ __all__ = ["check", "likeliest", "measure"]
 
 PENALTIES = (0.0, 1.0)
 MORE_PENALTIES = (0.0, 0.5, 1.0, 2.0, 3.0)  # of an early checkpoint, with a beam of 4
+EARLY_END = (100, 300, 3000)  # checkpoints
 LIMIT = 16  # tokens of a translation, <eos> among them
 
 
@@ -77,13 +80,15 @@ def measure(small: bool = False) -> dict[str, Any]:
                     {"step": step, "width": width, "penalty": penalty}
                     | _compare(beam, greedy, targets)
                 )
-        best.append({"step": step} | _exact(translator, sources, targets))
+        best.append({"step": step} | _exact(translator, sources, greedy, targets))
     early = pretrained(step=300)
     greedy = early.translate(sources)
-    penalties = []
+    penalties, found = [], {"greedy": greedy}
     for penalty in MORE_PENALTIES:
         beam = early.translate(sources, "beam", beam_size=4, length_penalty=penalty)
         penalties.append({"penalty": penalty} | _compare(beam, greedy, targets))
+        if penalty in PENALTIES:
+            found[f"beam of 4, {penalty:.0f}"] = beam
     return {
         "pairs": len(pairs),
         "words": _mean_words(targets),
@@ -92,6 +97,9 @@ def measure(small: bool = False) -> dict[str, Any]:
         "rows": rows,
         "likeliest": best,
         "penalties": penalties,
+        "too_short": {name: _too_short(texts, targets) for name, texts in found.items()},
+        "too_short_in_all": _too_short_in_all(list(found.values()), targets),
+        "early_end": {str(step): _early_end(step, sources, targets) for step in EARLY_END},
     }
 
 
@@ -116,16 +124,53 @@ def _compare(
 
 
 def _exact(
-    translator: Translator, sources: Sequence[str], targets: Sequence[str]
+    translator: Translator, sources: Sequence[str], greedy: Sequence[str], targets: Sequence[str]
 ) -> dict[str, float]:
     found = [likeliest(translator, text) for text in sources]
     return {
-        "right": sum(f[0] == t for f, t in zip(found, targets, strict=True)),
-        "empty": sum(not f[0] for f in found),
-        "words": _mean_words([f[0] for f in found]),
+        **_compare([f[0] for f in found], greedy, targets),
         "continued, median": float(np.median([f[2] for f in found])),
         "continued, most": max(f[2] for f in found),
     }
+
+
+def _too_short(found: Sequence[str], targets: Sequence[str]) -> dict[str, int]:
+    """Translations with too few words: with a last word, with words left out, or cut off."""
+    last_words = {pair.target[-1] for pair in sentences()}
+    pairs = [(f.split(), t.split()) for f, t in zip(found, targets, strict=True)]
+    short = [(f, t) for f, t in pairs if len(f) < len(t)]
+    return {
+        "all": len(short),
+        "ends as a sentence does": sum(bool(f) and f[-1] in last_words for f, _ in short),
+        "words left out": sum(bool(f) and f[-1] == t[-1] and _is_part(f, t) for f, t in short),
+        "cut off": sum(f == t[: len(f)] for f, t in short),
+    }
+
+
+def _too_short_in_all(found: Sequence[Sequence[str]], targets: Sequence[str]) -> int:
+    """How many sentences have too few words in each of several lists of translations."""
+    rows = zip(*found, targets, strict=True)
+    counts = [[len(text.split()) for text in row] for row in rows]
+    return sum(max(each[:-1]) < each[-1] for each in counts)
+
+
+def _is_part(words: Sequence[str], of: Sequence[str]) -> bool:
+    """Whether all words stand in the other sentence, in the same order."""
+    rest = iter(of)
+    return all(word in rest for word in words)
+
+
+def _early_end(step: int, sources: Sequence[str], targets: Sequence[str]) -> float:
+    """The mean probability of <eos> where the right translation goes on, given its words so far."""
+    translator = pretrained(step=step)
+    model: Any = translator.model
+    found: list[float] = []
+    with model.inference_mode():
+        for source, target in zip(sources, targets, strict=True):
+            ids = translator.source.encode(source, eos=True)[None]  # (1, S)
+            read = np.array([[SOS, *translator.target.encode(target)]])  # (1, T)
+            found += qn.softmax(model(ids, read)[0])[:-1, EOS].tolist()
+    return round(sum(found) / len(found), 5)
 
 
 def check(figures: dict[str, Any]) -> None:
@@ -144,6 +189,10 @@ def check(figures: dict[str, Any]) -> None:
     assert rows[300, 4, 1.0]["helps"] > 3 * rows[300, 4, 1.0]["hurts"] > 0
     assert rows[600, 4, 1.0]["helps"] <= rows[600, 4, 1.0]["hurts"]
     assert rows[300, 4, 1.0]["right"] > rows[300, 4, 0.0]["right"]
+    kinds = figures["too_short"]["beam of 4, 0"]
+    assert kinds["ends as a sentence does"] > 0.9 * kinds["all"]
+    assert kinds["words left out"] > 10 * kinds["cut off"]
+    assert figures["early_end"]["100"] > 50 * figures["early_end"]["300"]
     short, long = ([row[kind] for row in figures["penalties"]] for kind in ("short", "long"))
     assert short == sorted(short, reverse=True)
     assert long == sorted(long)

@@ -1,12 +1,13 @@
 """Positions beyond those of training: six ways to tell them, two tasks, lengths up to four times.
 
 A small causal model reads random tokens and has to say, at each position, the token that stood one
-place before, or three places before. It is trained on sequences of 32 tokens and tested on 128.
+place before, or three places before. It is trained on sequences of 32 tokens and tested on 128:
+once with all keys, and once with the last 32 keys of each query, as many as training had at most.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 from statistics import mean
 from typing import Any
 
@@ -24,27 +25,28 @@ KINDS = ("learned", "sinusoidal", RANDOM_START, "rotary", "alibi", "none")
 DISTANCES = (1, 3)
 VOCABULARY = 8
 Figures = dict[str, Any]
+Shares = tuple[float, float, float]
 
 
 def measure(small: bool = False) -> Figures:
-    """Shares of right answers: by distance, kind and range of positions; one number a seed.
+    """Shares of right answers: by keys, distance, kind and range of positions; one number a seed.
 
     The ranges are those of training, from there to twice its length, from there to four times.
     """
     length, steps, seeds = (12, 40, 1) if small else (32, 800, 3)
-    accuracy: Figures = {
-        str(distance): {
-            kind: _ranges([_train(kind, distance, length, steps, seed) for seed in range(seeds)])
-            for kind in KINDS
-        }
-        for distance in DISTANCES
-    }
+    all_keys: Figures = {str(distance): {} for distance in DISTANCES}
+    last_keys: Figures = {str(distance): {} for distance in DISTANCES}
+    for distance, kind in product(DISTANCES, KINDS):
+        runs = [_train(kind, distance, length, steps, seed) for seed in range(seeds)]
+        all_keys[str(distance)][kind] = _ranges([run[0] for run in runs])
+        last_keys[str(distance)][kind] = _ranges([run[1] for run in runs])
     return {
         "length": length,
         "tested": 4 * length,
         "steps": steps,
         "seeds": seeds,
-        "accuracy": accuracy,
+        "accuracy": all_keys,
+        "accuracy with the last keys": last_keys,
     }
 
 
@@ -61,20 +63,22 @@ def check(figures: Figures) -> None:
             assert min(kinds[kind]["trained"]) > 0.95, kind
         assert min(kinds[RANDOM_START]["to four times"]) > 0.7
         assert max(kinds["rotary"]["to four times"]) < 0.2
+    for kinds in figures["accuracy with the last keys"].values():
+        assert min(min(shares) for shares in kinds["rotary"].values()) > 0.99
+        for kind in ("learned", "sinusoidal"):
+            assert max(kinds[kind]["to four times"]) < 0.4, kind
     assert min(near["alibi"]["to four times"]) > 0.95
     assert max(far["alibi"]["trained"]) < 0.8
     assert 0.6 < min(near["none"]["trained"]) <= max(near["none"]["trained"]) < 0.95
 
 
-def _ranges(runs: list[tuple[float, float, float]]) -> dict[str, list[float]]:
+def _ranges(runs: list[Shares]) -> dict[str, list[float]]:
     names = ("trained", "to twice", "to four times")
     return dict(zip(names, map(list, zip(*runs, strict=True)), strict=True))
 
 
-def _train(
-    kind: str, distance: int, length: int, steps: int, seed: int
-) -> tuple[float, float, float]:
-    """Train one model; its share of right answers in each range of positions."""
+def _train(kind: str, distance: int, length: int, steps: int, seed: int) -> tuple[Shares, Shares]:
+    """Train one model; its shares of right answers with all keys, and with the last `length`."""
     rng = torch.Generator().manual_seed(seed)
     config = TransformerConfig(
         VOCABULARY,
@@ -104,19 +108,34 @@ def _train(
         optimizer.step()
         warmed.step()
     ids = torch.randint(VOCABULARY, (200, 4 * length), generator=rng)
+    with_all = _shares(model, ids, distance, length, last=4 * length)
+    return with_all, _shares(model, ids, distance, length, last=length)
+
+
+def _shares(
+    model: qt.DecoderOnly, ids: torch.Tensor, distance: int, length: int, last: int
+) -> Shares:
+    """Share of right answers in each range of positions, each query with its last keys."""
     with torch.no_grad():
-        said = _logits(model, ids, 0)[:, distance:].argmax(-1)
+        said = _logits(model, ids, 0, last)[:, distance:].argmax(-1)
     right = (said == ids[:, :-distance]).double().mean(0).tolist()  # position `distance` first
     ends = (0, length - distance, 2 * length - distance, len(right))
     first, second, third = (round(mean(right[a:b]), 3) for a, b in pairwise(ends))
     return first, second, third
 
 
-def _logits(model: qt.DecoderOnly, ids: torch.Tensor, start: int) -> torch.Tensor:
-    """Logits (B, T, V) of a text whose first token stands at `start`."""
+def _logits(
+    model: qt.DecoderOnly, ids: torch.Tensor, start: int, last: int | None = None
+) -> torch.Tensor:
+    """Logits (B, T, V) of a text whose first token stands at `start`; None is all keys."""
     x, bias = model.inputs(model.embedding(ids), start)  # (B, T, d_model)
     if bias is not None:
         bias = bias[..., start:]
+    if last is not None:
+        place = torch.arange(ids.shape[1])
+        too_far = place[:, None] - place >= last  # (T, T)
+        blocked = torch.zeros(1, 1, *too_far.shape).masked_fill(too_far, -torch.inf)
+        bias = blocked if bias is None else bias + blocked
     logits: torch.Tensor = model.output(model.decoder(x, bias=bias))  # (B, T, V)
     return logits
 

@@ -64,7 +64,9 @@ def _power(values: Array) -> Array:
 
 
 def short(value: float) -> str:
-    """Two digits: 1.9, 140, 2.9e12."""
+    """Two digits: 1.9, 140, 2.9e12; "too large" for what overflows."""
+    if not np.isfinite(value):
+        return "too large"
     if value == 0 or 1e-3 <= value < 1e5:
         return f"{float(f'{value:.1e}'):g}"
     digits, _, power = f"{value:.1e}".partition("e")

@@ -17,7 +17,7 @@ Array = NDArray[Any]
 TOKENS = ("The", "cat", "sat", "on", "the", "mat")
 WIDTH, HEADS, HIDDEN = 64, 4, 256
 PLACEMENTS = ("neither", "norm only", "residual only", "post-norm", "pre-norm")
-STARTS = ("Xavier", "N(0, 0.02)")  # how the weights are drawn
+STARTS = ("N(0, 0.02)", "Xavier", "N(0, 0.25)")  # how the weights are drawn
 SUBLAYERS = ("attention", "feed-forward", "in turn")
 ROUNDING = 1e-12  # a difference below this is the rounding of float64
 SEEDS = 5
@@ -28,7 +28,8 @@ class Signals:
     """What one forward and one backward through a stack show.
 
     Args:
-        gradients: (depth,) size of the gradient of each sub-layer's weights.
+        gradients: (depth,) size of the gradient of each sub-layer's weights; infinite where float64
+            overflows on the way back.
         sizes: (depth + 1,) root mean square of the vectors, before the stack and after each step.
         differences: (depth + 1,) the size without the tokens' mean vector, divided by the size: 0
             when all tokens have the same vector, but for rounding.
@@ -134,8 +135,9 @@ def signals(
     vectors = [x]
     for f, norm in zip(stack, norms, strict=True):
         vectors.append(step(vectors[-1], f, norm, placement))
-    for f, norm in zip(reversed(stack), reversed(norms), strict=True):
-        dout = step_backward(dout, f, norm, placement)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for f, norm in zip(reversed(stack), reversed(norms), strict=True):
+            dout = step_backward(dout, f, norm, placement)
     sizes = np.array([_size(x) for x in vectors])
     apart = np.array([_size(x - x.mean(axis=0)) for x in vectors])
     shares = np.where(apart / sizes < ROUNDING, 0, apart / sizes)
@@ -163,7 +165,8 @@ def _size(x: Array) -> float:
 
 
 def _gradient_norm(f: SubLayer) -> float:
-    weights = [g for name, g in f.layer.named_gradients() if name.endswith("weight")]
-    return _size(np.concatenate([g.ravel() for g in weights])) * math.sqrt(
-        sum(g.size for g in weights)
-    )
+    weights = [g.ravel() for name, g in f.layer.named_gradients() if name.endswith("weight")]
+    together = np.concatenate(weights)
+    if not np.isfinite(together).all():
+        return math.inf
+    return _size(together) * math.sqrt(together.size)

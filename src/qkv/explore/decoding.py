@@ -19,7 +19,7 @@ STEP = 300  # of training: an early checkpoint, which still makes mistakes
 LIMIT = 8  # tokens of a translation, <eos> among them
 SENTENCES = (
     "The teacher will meet the doctor",
-    "The girl dances",
+    "The student laughed in the wide park",
     "We threw the hat",
     "The student likes the sea because it is wide",
 )
@@ -186,7 +186,6 @@ def sampling(*, temperature: float, top_k: int, top_p: float) -> Panels:
     order = np.argsort(-logits, kind="stable")
     words = pretrained(step=STEP).target.tokens
     shown, others = order[:SHOWN], order[SHOWN:]
-    entropy = -float(np.sum(p * np.log(np.where(p > 0, p, 1))))
     return {
         "probability": Bars(
             [*p[shown], p[others].sum()],
@@ -194,5 +193,4 @@ def sampling(*, temperature: float, top_k: int, top_p: float) -> Panels:
             limits=(0, 1),
         ),
         "words": f"{int((p > 0).sum())}",
-        "choices": f"{np.exp(entropy):.1f}",
     }
