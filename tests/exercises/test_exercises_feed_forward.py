@@ -42,16 +42,20 @@ def relu_at_the_end(x, w_1, b_1, w_2, b_2):
 
 RIGHT = {
     "feed_forward-1": [1, 3],
-    "feed_forward-2": "ACE",
+    "feed_forward-2": [1, -2, 1, 1],
     "feed_forward-3": "AD",
     "feed_forward-4": AND,
     "feed_forward-5": 0.632,
-    "feed_forward-6": repaired,
+    "feed_forward-6": (repaired, 1),
     "feed_forward-7": 7,
     "feed_forward-8": 1365,
 }
 ALSO_RIGHT = {
-    "a list of letters": ("feed_forward-2", ["e", "a", "C"]),
+    "a column": ("feed_forward-2", [[1], [-2], [1], [1]]),
+    "a tuple of floats": ("feed_forward-2", (1.0, -2.0, 1.0, 1.0)),
+    "in float32, W_2": ("feed_forward-2", np.float32([1, -2, 1, 1])),
+    "one unit as plain lists": ("feed_forward-4", ([1, 1, 0], -1, [0, 0, 1], 0)),
+    "biases as rows": ("feed_forward-4", ([[1], [1], [0]], [[-1]], [[0, 0, 1]], [[0, 0, 0]])),
     "steeper": ("feed_forward-4", ([[2], [2], [9]], [-3], [[0, 0, 1]], [0, 0, 0])),
     "decimals": ("feed_forward-4", [[[0.5], [0.5], [0]], [-0.5], [[0, 0, 2]], [0, 0, 0]]),
     "arrays in float32": ("feed_forward-4", tuple(np.float32(part) for part in AND)),
@@ -62,9 +66,9 @@ ALSO_RIGHT = {
     "in per cent": ("feed_forward-5", 63.2),
     "rounded": ("feed_forward-5", 0.63),
     "63 %": ("feed_forward-5", 63),
-    "token by token": ("feed_forward-6", by_rows),
-    "float32": ("feed_forward-6", in_float32),
-    "torch": ("feed_forward-6", in_torch),
+    "token by token": ("feed_forward-6", (by_rows, 1)),
+    "float32": ("feed_forward-6", [in_float32, 1.0]),
+    "torch": ("feed_forward-6", (in_torch, 1)),
     "a float": ("feed_forward-8", 1365.0),
 }
 WRONG = {
@@ -80,11 +84,11 @@ WRONG = {
         "other": [3, 1],
     },
     "feed_forward-2": {
-        "an affine map": "AE",
-        "one more": "ACDE",
-        "all": "ABCDE",
-        "no E": "AC",
-        "numbers": 13,
+        "the rises": [1, -1, 0, 1],
+        "the outputs": [0, 1, 0, 0, 1],
+        "the odd numbers": [1, -2, 2, -2],
+        "outputs from 0 on": [0, 1, 0, 0],
+        "three": [1, -2, 1],
     },
     "feed_forward-3": {
         "permuted": "ABD",
@@ -112,13 +116,15 @@ WRONG = {
         "other": 0.4,
     },
     "feed_forward-6": {
-        "as it was": lambda x, *w: shuffled(x, relu_at_the_end(x, *w)),
-        "ReLU at the end": relu_at_the_end,
-        "outputs at other tokens": lambda x, *w: shuffled(x, repaired(x, *w)),
-        "no ReLU": lambda x, w_1, b_1, w_2, b_2: (x @ w_1 + b_1) @ w_2 + b_2,
-        "ReLU twice": lambda x, *w: np.maximum(0, repaired(x, *w)),
-        "rows": lambda x, *w: repaired(x, *w).reshape(-1, x.shape[-1]),
-        "no function": 3,
+        "as it was": (lambda x, *w: shuffled(x, relu_at_the_end(x, *w)), 1),
+        "ReLU at the end": (relu_at_the_end, 1),
+        "outputs at other tokens": (lambda x, *w: shuffled(x, repaired(x, *w)), 1),
+        "no ReLU": (lambda x, w_1, b_1, w_2, b_2: (x @ w_1 + b_1) @ w_2 + b_2, 1),
+        "ReLU twice": (lambda x, *w: np.maximum(0, repaired(x, *w)), 1),
+        "rows": (lambda x, *w: repaired(x, *w).reshape(-1, x.shape[-1]), 1),
+        "two sentences": (repaired, 2),
+        "no number": repaired,
+        "no function": (3, 1),
     },
     "feed_forward-7": {
         "one matrix": 3,
@@ -126,7 +132,7 @@ WRONG = {
         "no b_1": 6,
         "all": 17,
         "b_2": 10,
-        "the four verbs": 9,
+        "of unit 2 too": 9,
         "other": 2,
     },
     "feed_forward-8": {
@@ -138,6 +144,10 @@ WRONG = {
     },
 }
 ALSO_WRONG = {
+    "outputs from 1 on": ("feed_forward-2", [1, 0, 0, 1]),
+    "one weight wrong": ("feed_forward-2", [1, -2, 1, 0]),
+    "one number": ("feed_forward-2", 1),
+    "the network of the chapter": ("feed_forward-6", repaired),
     "one unit as three numbers": ("feed_forward-4", [1, 1, -1]),
     "too weak": ("feed_forward-4", ([[1], [1], [0]], [-1.5], [[0, 0, 1]], [0, 0, 0])),
     "66.7 %": ("feed_forward-5", 66.7),
@@ -157,16 +167,15 @@ def test_the_network_of_exercise_1():
 
 
 def test_what_a_dead_unit_loses():
-    """7 numbers for general inputs; for the four verbs alone, two more: those of exercise 7."""
+    """7 numbers of 17, if no entry of a token is 0 and unit 2 is active for some."""
     rng = np.random.default_rng(0)
-    w_1, w_2 = np.array([[1.0, -1], [-1, 1], [0, 0]]), np.array([[0, 0, 1.0], [0, 0, 1]])
-    verbs = np.array([[0.0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0]])
-    for x, zeros in ((rng.uniform(-0.5, 0.5, (9, 3)), 7), (verbs, 9)):
-        hidden = np.maximum(0, x @ w_1 + [-2, 0])
-        dout = rng.normal(size=(len(x), 3))
-        dhidden = dout @ w_2.T * (hidden > 0)
-        gradients = x.T @ dhidden, dhidden.sum(0), hidden.T @ dout, dout.sum(0)
-        assert sum(int((g == 0).sum()) for g in gradients) == zeros
+    w_1, w_2 = rng.normal(size=(3, 2)), rng.normal(size=(2, 3))
+    x = rng.uniform(-0.5, 0.5, (9, 3))
+    hidden = np.maximum(0, x @ w_1 + [-5, 0])
+    dout = rng.normal(size=(len(x), 3))
+    dhidden = dout @ w_2.T * (hidden > 0)
+    gradients = x.T @ dhidden, dhidden.sum(0), hidden.T @ dout, dout.sum(0)
+    assert sum(int((g == 0).sum()) for g in gradients) == 7
 
 
 def test_with_a_residual_connection_one_unit_is_enough_for_xor():
@@ -176,7 +185,7 @@ def test_with_a_residual_connection_one_unit_is_enough_for_xor():
 
 
 def test_which_answers_one_layer_norm_gives():
-    """Each pattern of exercise 2 with at most two changes is reached; none with more is."""
+    """Along a line, answers with up to two changes are reached; none with more is."""
     rng = np.random.default_rng(0)
     n = np.arange(5.0)
     found = set()

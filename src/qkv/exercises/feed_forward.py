@@ -58,19 +58,30 @@ def network_by_hand(answer: object) -> str:
 
 
 @exercise("feed_forward-2")
-def changes_of_one_norm(answer: object) -> str:
-    """The answers for n = 0 to 4 that one LayerNorm allows, at most two changes: A, C and E."""
-    reject_choice(
-        as_letters(answer, "ABCDE"),
-        "ACE",
-        "Count how often each answer changes from n to n + 1. How often can it, behind one norm?",
-        (
-            "AE",
-            "Those are the answers that an affine map gives without a norm.",
-            "The norm adds something. How many solutions has the equation of the chapter?",
-        ),
+def bends_where_wanted(answer: object) -> str:
+    """W_2 of the units n, n − 1, n − 2, n − 3 for the outputs 0, 1, 0, 0, 1: (1, −2, 1, 1)."""
+    weights = as_array(answer)
+    reject(weights.size == 5, "These are five outputs.", "There is one weight for each unit.")
+    reject(weights.size != 4, "Four weights were asked for.", "There is one for each unit.")
+    weights = weights.astype(float).reshape(4)
+    n = np.arange(5.0)[:, None]
+    out = np.maximum(0, n - np.arange(4)) @ weights
+    reject(
+        is_close(weights, [1, -1, 0, 1], TOLERANCE),
+        "These are the rises of the output.",
+        "A unit goes on rising after its bend. What does the next one have to add to it?",
     )
-    return "right: A and E change once, C twice. B and D change three times."
+    reject(
+        is_close(weights, [0, 1, 0, 0], TOLERANCE) or is_close(weights, [1, 0, 0, 1], TOLERANCE),
+        "These are outputs.",
+        "A weight says by how much the rise changes at the bend of its unit.",
+    )
+    reject(
+        not is_close(out, [0, 1, 0, 0, 1], TOLERANCE),
+        f"The outputs are {', '.join(f'{v:g}' for v in out)}.",
+        "Begin at n = 1, where only the first unit is above 0. Then n = 2, and so on.",
+    )
+    return "right: three changes along a line. One LayerNorm alone allows two."
 
 
 @exercise("feed_forward-3")
@@ -102,12 +113,17 @@ def negated_and_past(answer: object) -> str:
     reject(len(parts) != 4, f"There are {len(parts)} parts.", four)
     w_1, b_1, w_2, b_2 = (as_array(part).astype(float) for part in parts)
     width = b_1.size
+    if width == 1:  # one unit: a plain list of three numbers is its column, or its row
+        w_1 = w_1.reshape(3, 1) if w_1.shape == (3,) else w_1
+        w_2 = w_2.reshape(1, 3) if w_2.shape == (3,) else w_2
+    b_2 = np.full(3, b_2.item()) if b_2.size == 1 else b_2
+    b_2 = b_2.reshape(3) if b_2.size == 3 else b_2
     shapes = {"W_1": (w_1, (3, width)), "W_2": (w_2, (width, 3)), "b_2": (b_2, (3,))}
     for name, (matrix, wanted) in shapes.items():
         reject(
             matrix.shape != wanted,
             f"{name} has shape {matrix.shape}.",
-            f"With {width} numbers in b_1 it is {wanted}: a column of W_1, a row of W_2 each.",
+            f"b_1 says that d_ff is {width}. Then it is {wanted}.",
         )
     finite = all(np.isfinite(part).all() for part in (w_1, b_1, w_2, b_2))
     reject(not finite, "A weight is a finite number.", "Small ones will do.")
@@ -135,8 +151,8 @@ def negated_and_past(answer: object) -> str:
         "Row by row, W_2 says what a unit writes to each of the three numbers.",
     )
     return (
-        "right: one ReLU unit is enough for *and*. XOR takes two if x itself is not added. "
-        "With a residual connection, the sum of the features − 2 · (this unit) is XOR."
+        "right: one ReLU unit is enough for *and*. A linear map behind x + FFN(x) can now read "
+        "XOR: negated + past − 2 · (third number)."
     )
 
 
@@ -173,8 +189,14 @@ def share_of_gpt_2_xl(answer: object) -> str:
 
 @exercise("feed_forward-6")
 def repaired_network(answer: object) -> str:
-    """`f(x, W_1, b_1, W_2, b_2)`: the network for (B, T, d_model), with no token moved."""
-    function = as_function(answer)
+    """`f(x, W_1, b_1, W_2, b_2)` with no token moved, and the B that hides one fault: 1."""
+    reject(
+        not isinstance(answer, list | tuple) or len(answer) != 2,
+        "Two things were asked for.",
+        "The repaired function, then a comma and the number of sentences.",
+    )
+    parts = list(answer)  # type: ignore[call-overload]
+    function, hides = as_function(parts[0]), as_number(parts[1])
     rng = np.random.default_rng(8)
     for batch, length in ((2, 3), (3, 3), (4, 2)):
         x = rng.normal(size=(batch, length, 4))
@@ -184,7 +206,7 @@ def repaired_network(answer: object) -> str:
         reject(
             got.shape != x.shape,
             f"For x of shape {x.shape} the shape is {got.shape}.",
-            "One output for each token: repair two lines, and leave the others.",
+            "One output for each token: (B, T, d_model).",
         )
         between = np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2
         at_the_end = np.maximum(0, (x @ w_1 + b_1) @ w_2 + b_2)
@@ -221,7 +243,12 @@ def repaired_network(answer: object) -> str:
             "Not these outputs.",
             "Put the formula beside the function, line by line; then undo the first reshape.",
         )
-    return "right: and a batch of one sentence would not have shown the second fault."
+    reject(
+        hides != 1,
+        "The function is right. The number is not.",
+        "When are the shapes (T, B, d_model), axes swapped, and (B, T, d_model) the same rows?",
+    )
+    return "right: with one sentence, no row can go to another one."
 
 
 @exercise("feed_forward-7")
@@ -251,8 +278,8 @@ def numbers_that_cannot_learn(answer: object) -> str:
     )
     reject(
         number == 9,
-        "That is what the four verbs give.",
-        "Two of the nine belong to unit 2. It is active for one verb, and x has zeros there.",
+        "Two of these learn.",
+        "Unit 2 is active for some tokens, and no entry of a token is 0.",
     )
     reject(
         number != 7,
