@@ -1,7 +1,8 @@
 """What does a token alone get from attention, from LayerNorm behind it, and from a network?
 
-Two tasks. The verbs: the subject wants -s or not, the verb has it or not, and the answer is 1 where
-the two differ. The numbers: 0 to 4, as −1 to 1, and the answer is 1 where the number is odd. Each
+Three tasks. The verbs: the subject wants -s or not, the verb has it or not, and the answer is 1
+where the two differ. The numbers: 0 to 4, as −1 to 1, and the answer is 1 where the number is odd.
+The vectors: 96 random ones of 16 numbers, each with a random answer, others for each start. Each
 model maps the token to d_model numbers, has one layer of attention with one head and a residual
 connection, and reads the answer by one linear map. All starts are trained at once: their weights
 have the start as the first axis.
@@ -10,32 +11,36 @@ have the start as the first axis.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from qkv.experiments.stored_results import run_and_store
 
 MODELS = {
-    "attention": ("none", 0),  # where the norms stand, d_ff
-    "attention, one LayerNorm": ("post", 0),
-    "attention, two LayerNorms": ("pre", 0),
-    "attention, LayerNorm, network": ("post", 16),
+    "attention": ("none", 0, True),  # where the norms stand, d_ff, with ReLU or without
+    "attention, one LayerNorm": ("post", 0, True),
+    "attention, two LayerNorms": ("pre", 0, True),
+    "two LayerNorms, affine network": ("post", 16, False),
+    "two LayerNorms, network": ("post", 16, True),
 }
-SETTINGS = ((8, 0.01), (8, 0.003), (8, 0.03), (32, 0.01))  # d_model, rate
+RATES, D_MODEL = (0.01, 0.003, 0.03), 8
 STEPS = 1000
+VECTORS, WIDTH, WIDE = 96, 16, 64  # how many, numbers in each, d_model
+OF_VECTORS = ("attention", "attention, one LayerNorm", "two LayerNorms, network")
 VERBS = [[0.0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0]]  # wants -s, has -s, is <sos>
 BESIDE = "verbs beside <sos>"
-TASKS = ("verbs", "numbers", BESIDE)
 
 
 class Comparer:
     """One layer for each start; matrices begin as Glorot starts them, biases at 0."""
 
-    def __init__(self, d_in: int, d: int, norms: str, d_ff: int, starts: int) -> None:
+    def __init__(self, d_in: int, d: int, norms: str, d_ff: int, relu: bool, starts: int) -> None:
         self.norms, self.d = norms, d
+        self.activation: Callable[[Tensor], Tensor] = F.relu if relu else nn.Identity()
         rng = torch.Generator().manual_seed(0)
         shapes = {"in": (d_in, d), "out": (d, 1)}
         shapes |= {name: (d, d) for name in "qkvo"}
@@ -55,7 +60,10 @@ class Comparer:
         return named + self.scales + self.shifts
 
     def linear(self, name: str, z: Tensor) -> Tensor:
-        return z @ self.weights[name] + self.biases[name]
+        """z: (N, T, d) or (starts, N, T, d)."""
+        weights = self.weights[name]  # (starts, 1, d, width)
+        tokens = z.expand(len(weights), *z.shape[-3:]).flatten(1, 2)
+        return (tokens @ weights[:, 0]).unflatten(1, z.shape[-3:-1]) + self.biases[name]
 
     def norm(self, number: int, z: Tensor) -> Tensor:
         return F.layer_norm(z, (self.d,)) * self.scales[number] + self.shifts[number]
@@ -65,20 +73,24 @@ class Comparer:
         return self.linear("o", torch.softmax(q @ k.mT / math.sqrt(self.d), dim=-1) @ v)
 
     def __call__(self, x: Tensor) -> Tensor:
-        """x: (N, T, d_in) -> (starts, N), the logit at the last token."""
+        """x: (N, T, d_in) or (starts, N, T, d_in) -> (starts, N), the logit at the last token."""
         z = self.linear("in", x)  # (starts, N, T, d)
         z = z + self.attention(self.norm(0, z) if self.norms == "pre" else z)
         if self.norms == "post":
             z = self.norm(0, z)
         if "1" in self.weights:
-            z = self.norm(1, z + self.linear("2", F.relu(self.linear("1", z))))
+            z = self.norm(1, z + self.linear("2", self.activation(self.linear("1", z))))
         elif self.norms == "pre":
             z = self.norm(1, z)
         return self.linear("out", z)[:, :, -1, 0]
 
 
-def cases(task: str) -> tuple[Tensor, Tensor]:
-    """The sentences (N, T, d_in), and the answer of each, (N,)."""
+def cases(task: str, starts: int) -> tuple[Tensor, Tensor]:
+    """The sentences (N, T, d_in), and the answer of each, (N,); vectors have starts as an axis."""
+    if task == "vectors":
+        rng = torch.Generator().manual_seed(1)
+        x = torch.randn(starts, VECTORS, 1, WIDTH, generator=rng)
+        return x, torch.randint(0, 2, (starts, VECTORS), generator=rng).float()
     if task == "numbers":
         numbers = torch.arange(5.0)
         return (numbers[:, None, None] - 2) / 2, numbers % 2
@@ -90,7 +102,7 @@ def cases(task: str) -> tuple[Tensor, Tensor]:
 
 def train(model: str, task: str, d: int, rate: float, starts: int, steps: int) -> list[int]:
     """How many answers of each start are right in the end."""
-    x, answers = cases(task)
+    x, answers = cases(task, starts)
     layer = Comparer(x.shape[-1], d, *MODELS[model], starts)
     optimizer = torch.optim.Adam(layer.parameters(), rate)
     for _ in range(steps):
@@ -105,27 +117,30 @@ def train(model: str, task: str, d: int, rate: float, starts: int, steps: int) -
 
 
 def measure(small: bool = False) -> dict[str, Any]:
-    """{task: {model: {"d_model 8, rate 0.01": [right answers of each start], …}}}."""
+    """{task: {model: {"rate 0.01": [right answers of each start], …}}}."""
     torch.set_num_threads(1)
     starts, steps = (4, 300) if small else (20, STEPS)
-    return {
+    figures: dict[str, Any] = {
         task: {
             model: {
-                f"d_model {d}, rate {rate}": train(model, task, d, rate, starts, steps)
-                for d, rate in SETTINGS
+                f"rate {rate}": train(model, task, D_MODEL, rate, starts, steps) for rate in RATES
             }
-            for model in MODELS
-            if task != BESIDE or model == "attention"
+            for model in (MODELS if task != BESIDE else ["attention"])
         }
-        for task in TASKS
+        for task in ("verbs", "numbers", BESIDE)
     }
+    figures["vectors"] = {
+        model: {f"rate {RATES[0]}": train(model, "vectors", WIDE, RATES[0], starts // 2, steps)}
+        for model in OF_VECTORS
+    }
+    return figures
 
 
 def check(figures: dict[str, Any]) -> None:
     """Each model stays below the bound that the chapter proves for it."""
     bounds = {"attention": (3, 3), "attention, one LayerNorm": (4, 4)}
     for model, most in bounds.items():
-        for task, bound in zip(TASKS, most, strict=False):
+        for task, bound in zip(("verbs", "numbers"), most, strict=True):
             for runs in figures[task][model].values():
                 assert max(runs) <= bound
 
