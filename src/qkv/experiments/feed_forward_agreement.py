@@ -63,7 +63,8 @@ class Comparer:
         """z: (N, T, d) or (starts, N, T, d)."""
         weights = self.weights[name]  # (starts, 1, d, width)
         tokens = z.expand(len(weights), *z.shape[-3:]).flatten(1, 2)
-        return (tokens @ weights[:, 0]).unflatten(1, z.shape[-3:-1]) + self.biases[name]
+        out = (tokens @ weights[:, 0]).reshape(len(weights), *z.shape[-3:-1], -1)
+        return out + self.biases[name]
 
     def norm(self, number: int, z: Tensor) -> Tensor:
         return F.layer_norm(z, (self.d,)) * self.scales[number] + self.shifts[number]
