@@ -182,7 +182,7 @@ def share_of_gpt_2_xl(answer: object) -> str:
     reject(
         abs(share - own / (layers + table)) > 0.006,
         "Not this share.",
-        "With d = 1600: 8 d² for a network, 4 d² for an attention, 50,257 · d for the table.",
+        "Count network, attention and table each in multiples of d² or d. Which go above the line?",
     )
     return "right: 63 %. In GPT-2 small, with the same table, it is 46 %."
 
@@ -284,7 +284,7 @@ def numbers_that_cannot_learn(answer: object) -> str:
     reject(
         number != 7,
         "Not this number.",
-        "Count the unit's column of W_1, its entry of b_1 and its row of W_2.",
+        "Go through the four parts. In each: which numbers touch the dead unit, and only it?",
     )
     return (
         "right: plain gradient descent leaves them where they are as long as the inputs stay. "
@@ -315,6 +315,6 @@ def swiglu_width(answer: object) -> str:
     reject(
         number != 1365,
         "Not this number.",
-        "Write both counts: 2 · 512 · 2048 on one side, 3 · 512 · d_ff on the other.",
+        "Count the weights of each. How many belong to one unit of SwiGLU?",
     )
     return "right: two thirds of 2048, rounded down."

@@ -1,11 +1,10 @@
 """What does a token alone get from attention, from LayerNorm behind it, and from a network?
 
-Three tasks. The verbs: the subject wants -s or not, the verb has it or not, and the answer is 1
+Two tasks. The verbs: the subject wants -s or not, the verb has it or not, and the answer is 1
 where the two differ. The numbers: 0 to 4, as −1 to 1, and the answer is 1 where the number is odd.
-The vectors: 96 random ones of 16 numbers, each with a random answer, others for each start. Each
-model maps the token to d_model numbers, has one layer of attention with one head and a residual
-connection, and reads the answer by one linear map. All starts are trained at once: their weights
-have the start as the first axis.
+Each model maps the token to d_model numbers, has one layer of attention with one head and a
+residual connection, and reads the answer by one linear map. All starts are trained at once: their
+weights have the start as the first axis.
 """
 
 from __future__ import annotations
@@ -29,8 +28,6 @@ MODELS = {
 }
 RATES, D_MODEL = (0.01, 0.003, 0.03), 8
 STEPS = 1000
-VECTORS, WIDTH, WIDE = 96, 16, 64  # how many, numbers in each, d_model
-OF_VECTORS = ("attention", "attention, one LayerNorm", "two LayerNorms, network")
 VERBS = [[0.0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0]]  # wants -s, has -s, is <sos>
 BESIDE = "verbs beside <sos>"
 
@@ -74,7 +71,7 @@ class Comparer:
         return self.linear("o", torch.softmax(q @ k.mT / math.sqrt(self.d), dim=-1) @ v)
 
     def __call__(self, x: Tensor) -> Tensor:
-        """x: (N, T, d_in) or (starts, N, T, d_in) -> (starts, N), the logit at the last token."""
+        """x: (N, T, d_in) -> (starts, N), the logit at the last token."""
         z = self.linear("in", x)  # (starts, N, T, d)
         z = z + self.attention(self.norm(0, z) if self.norms == "pre" else z)
         if self.norms == "post":
@@ -86,12 +83,8 @@ class Comparer:
         return self.linear("out", z)[:, :, -1, 0]
 
 
-def cases(task: str, starts: int) -> tuple[Tensor, Tensor]:
-    """The sentences (N, T, d_in), and the answer of each, (N,); vectors have starts as an axis."""
-    if task == "vectors":
-        rng = torch.Generator().manual_seed(1)
-        x = torch.randn(starts, VECTORS, 1, WIDTH, generator=rng)
-        return x, torch.randint(0, 2, (starts, VECTORS), generator=rng).float()
+def cases(task: str) -> tuple[Tensor, Tensor]:
+    """The sentences (N, T, d_in), and the answer of each, (N,)."""
     if task == "numbers":
         numbers = torch.arange(5.0)
         return (numbers[:, None, None] - 2) / 2, numbers % 2
@@ -101,10 +94,10 @@ def cases(task: str, starts: int) -> tuple[Tensor, Tensor]:
     return x, torch.tensor([0.0, 1, 0, 1])
 
 
-def train(model: str, task: str, d: int, rate: float, starts: int, steps: int) -> list[int]:
+def train(model: str, task: str, rate: float, starts: int, steps: int) -> list[int]:
     """How many answers of each start are right in the end."""
-    x, answers = cases(task, starts)
-    layer = Comparer(x.shape[-1], d, *MODELS[model], starts)
+    x, answers = cases(task)
+    layer = Comparer(x.shape[-1], D_MODEL, *MODELS[model], starts)
     optimizer = torch.optim.Adam(layer.parameters(), rate)
     for _ in range(steps):
         logits = layer(x)
@@ -121,20 +114,13 @@ def measure(small: bool = False) -> dict[str, Any]:
     """{task: {model: {"rate 0.01": [right answers of each start], …}}}."""
     torch.set_num_threads(1)
     starts, steps = (4, 300) if small else (20, STEPS)
-    figures: dict[str, Any] = {
+    return {
         task: {
-            model: {
-                f"rate {rate}": train(model, task, D_MODEL, rate, starts, steps) for rate in RATES
-            }
+            model: {f"rate {rate}": train(model, task, rate, starts, steps) for rate in RATES}
             for model in (MODELS if task != BESIDE else ["attention"])
         }
         for task in ("verbs", "numbers", BESIDE)
     }
-    figures["vectors"] = {
-        model: {f"rate {RATES[0]}": train(model, "vectors", WIDE, RATES[0], starts // 2, steps)}
-        for model in OF_VECTORS
-    }
-    return figures
 
 
 def check(figures: dict[str, Any]) -> None:
