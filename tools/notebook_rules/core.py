@@ -39,6 +39,7 @@ WITHIN_BOUNDS: set[str] = {
     "masks",
     "multi_head",
     "add_norm",
+    "feed_forward",
     "positional",
     "transformer",
     "training",
