@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -31,8 +30,6 @@ def train_translator(
     steps: int,
     seed: int,
     label_smoothing: float = 0.1,
-    learning_rate: float = 0.005,
-    edit: Callable[[Transformer], object] | None = None,
     **changes: Any,
 ) -> Trainer:
     """Train a model to the last step.
@@ -40,18 +37,15 @@ def train_translator(
     Args:
         seed: draws the parameters, the order of the pairs and dropout. Models of one seed and of
             the same sizes begin alike, and all models of one seed see the same batches.
-        edit: changes the model before it is trained; None leaves it as it is.
         changes: fields of `TransformerConfig` other than in `SIZES`.
     Returns:
         The trainer, which holds the model and validates it.
     """
     config = data.model_config(**SIZES | changes)
     model = Transformer(config, rng=torch.Generator().manual_seed(seed))
-    if edit:
-        edit(model)
     training = TrainingConfig(
         steps=steps,
-        learning_rate=learning_rate,
+        learning_rate=0.005,
         warmup=max(1, steps // 10),
         max_tokens=512,
         label_smoothing=label_smoothing,
