@@ -24,7 +24,7 @@ from qkv.exercises.checks import (
 
 @exercise("transformer-1")
 def shapes_by_hand(answer: object) -> str:
-    """Memory, one head's queries, weights, logits: S 9, T 6, d_model 48, h 4, V 423."""
+    """Memory, one head's queries, weights, logits: S 9, T 6, d_model 48, H 4, V 423."""
     parts = list(answer) if isinstance(answer, list | tuple | np.ndarray) else []
     reject(
         len(parts) != 4 or any(isinstance(part, int) for part in parts),
