@@ -53,7 +53,7 @@ def questions():
         "decoding-2: first": ("ABCDEF", {c: (letters, "AF") for c, letters in six.items()}),
         "decoding-2: second": ("ABCDEF", {c: ("ACEF", letters) for c, letters in six.items()}),
         "attention-6": ("", {c: c for c in itertools.product([False, True], repeat=3)}),
-        "results-3": ("12345", {c: "".join(c) for c in itertools.product("+-0", repeat=5)}),
+        "results-3": ("12345", {c: "".join(c) for c in itertools.product("AB0", repeat=5)}),
         "cost-1": ("ABCD", {c: "".join(c) for c in itertools.permutations("ABCD")}),
         "devices-2": ("ABCDEF", named("ABCDEF", sorted(set(DIFFERENCES.values())))),
         "training-3": ("ABCD", named("ABCD", DIAGNOSES)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from qkv.exercises.checks import (
@@ -17,17 +19,16 @@ from qkv.exercises.checks import (
 )
 
 
-def _as_signs(answer: object) -> str:
-    """Five of +, - and 0 from a string or a list, or `WrongAnswer`."""
+def _as_marks(answer: object) -> str:
+    """Five of A, B and 0 from a string or a list, or `WrongAnswer`."""
     parts = answer if isinstance(answer, str | list | tuple) else ()
-    signs = "".join(str(part).strip(" ,") for part in parts)
-    signs = signs.replace("\N{MINUS SIGN}", "-").replace("\N{EN DASH}", "-")
+    marks = "".join(str(part).strip(" ,;").upper() for part in parts).replace("O", "0")
     reject(
-        len(signs) != 5 or not set(signs) <= set("+-0"),
-        "Five signs were asked for.",
-        'Write one of + - 0 for each observation, in their order, such as "+-0+-".',
+        len(marks) != 5 or not set(marks) <= set("AB0"),
+        "Five marks were asked for.",
+        'Write A, B or 0 for each observation, in their order, such as "AB0AB".',
     )
-    return signs
+    return marks
 
 
 def _name_score(got: float, weights: np.ndarray, alignment: set[tuple[int, int]]) -> None:
@@ -39,6 +40,15 @@ def _name_score(got: float, weights: np.ndarray, alignment: set[tuple[int, int]]
     right = hits / len(aligned)
     if is_close(got, right):
         return
+    last, first = dict(sorted(alignment)), dict(sorted(alignment)[::-1])
+    kept = [sum(int(peaks[i]) == j for i, j in one.items()) / len(one) for one in (last, first)]
+    any_order = sum(int(peaks[i]) == j for i, j in dict(alignment).items()) / len(aligned)
+    for share in (any_order, *kept):
+        reject(
+            is_close(got, share),
+            "Of a row with two aligned words, one was forgotten.",
+            "dict(alignment) keeps one column of a row. Ask: is (row, column) in alignment?",
+        )
     reject_each(
         got,
         (hits, "That is a number of rows.", "A share: divide by how many rows could be right."),
@@ -153,28 +163,143 @@ def same_output(answer: object) -> str:
 
 @exercise("results-3")
 def evidence(answer: object) -> str:
-    """What speaks for (+) or against (-) "the translation needs the weights of this head"."""
+    """For whom an observation speaks: "it needs its own weights" (A), "any weights do" (B)."""
     reject_choice(
-        _as_signs(answer),
-        "00-0+",
-        "In which observations are the weights of this head changed, and nothing else?",
+        _as_marks(answer),
+        "00BA0",
+        "Ask of each: what does A expect to see, and what does B? If it is the same, neither wins.",
         (
-            "++-0+",
-            "You took the whole head, or a look at it, for its weights.",
-            "What else does a head write with? And was anything changed in the model?",
+            "A0BAB",
+            "You took the whole head, and another model, for its weights.",
+            "What else goes when a head is off? And is anything said here about other models?",
         ),
         (
-            "++0-+",
-            "You took a picture, and another model, for evidence about these weights.",
-            "What does the claim predict if this head has equal weights, and nothing else changes?",
+            "AAB0B",
+            "You took a picture, and a head that is off, for weights that are needed.",
+            "Was anything changed in the model? And was it the weights alone?",
         ),
     )
-    return (
-        "right: only 3 and 5 change the weights alone, and 5 also shows that a change can be safe."
-    )
+    return "right: only 3 and 4 change the weights alone. Together they say that both go too far."
 
 
 @exercise("results-4")
+def how_far(answer: object) -> str:
+    """`f(A, new, V, W_O)`: for each query, how far its output moves."""
+    function = as_function(answer)
+    rng = np.random.default_rng(2)
+    for H, T, S, d_v, d_model in ((2, 3, 4, 5, 7), (3, 5, 2, 4, 3), (1, 4, 6, 2, 5)):
+        A, new = rng.dirichlet(np.ones(S), size=(2, H, T))
+        V, W_O = rng.normal(size=(H, S, d_v)), rng.normal(size=(H, d_v, d_model))
+        got = as_array(
+            function(A, new, V, W_O),
+            hint="One length for each query: heads and the width are summed over.",
+        ).astype(float)
+        _name_move(got, new - A, V, W_O, np.linalg.norm((A @ V @ W_O).sum(0), axis=-1), new)
+    return "right. Opposite moves of two heads cancel: so add the heads first, then measure."
+
+
+def _name_move(
+    got: np.ndarray, change: np.ndarray, V: np.ndarray, W_O: np.ndarray, old: np.ndarray, new: Any
+) -> None:
+    parts = change @ V @ W_O  # (H, T, d_model)
+    moved = parts.sum(axis=0)  # (T, d_model)
+    right = np.linalg.norm(moved, axis=-1)  # (T,)
+    after = np.linalg.norm((new @ V @ W_O).sum(axis=0), axis=-1)
+
+    def is_(wrong: np.ndarray | np.floating) -> bool:
+        return got.shape == np.shape(wrong) and is_close(got, wrong)
+
+    if got.size == right.size and is_close(got.reshape(-1), right):
+        return
+    reject(
+        len(change) > 1 and is_(np.linalg.norm(parts, axis=-1).sum(axis=0)),
+        "The lengths of the heads were added.",
+        "Two heads may move the output in opposite directions. Add the vectors first.",
+    )
+    reject(
+        is_(after - old) or is_(np.abs(after - old)),
+        "Two lengths were subtracted.",
+        "Subtract the outputs, then take the length: a vector can turn and stay as long.",
+    )
+    reject(is_(moved), "That is the change itself, a vector for each query.", "How long is each?")
+    reject(
+        is_(np.linalg.norm(parts, axis=-1)),
+        "That is one length for each head and query.",
+        "The output is a sum over heads: add them before you measure.",
+    )
+    reject(
+        is_(np.linalg.norm((change @ V).sum(axis=0), axis=-1))
+        or is_(np.linalg.norm(change @ V, axis=(0, 2))),
+        "The values were not multiplied by W_O.",
+        "What reaches the output of word i is weight · value · W_O.",
+    )
+    reject(is_(np.linalg.norm(moved)), "That is one length for all words.", "One for each query.")
+    reject(is_((moved**2).sum(axis=-1)), "The root is missing.", "Length: the root of the sum.")
+    reject(is_(after), "That is how long the new output is.", "How far is it from the old one?")
+    reject(
+        got.size != right.size,
+        f"Expected T = {len(right)} lengths, got shape {got.shape}.",
+        "Sum over heads, then take the length along the last axis.",
+    )
+    reject(True, "Not these lengths.", "One head, one query first: (new − old) · values · W_O.")
+
+
+@exercise("results-5")
+def equal_on_allowed(answer: object) -> str:
+    """`f(mask)`: equal weights on the allowed keys of each row, 0 on the others."""
+    function = as_function(answer)
+    rng = np.random.default_rng(3)
+    masks = [np.tri(4, dtype=bool), np.ones((3, 5), dtype=bool)]
+    masks.append(np.arange(6) < np.full((4, 6), 3))  # padding
+    free = rng.random((5, 7)) < 0.4
+    free[np.arange(5), np.arange(5)] = True
+    masks += [free, np.tri(3, 5, 2, dtype=bool)]  # a decoder that has a cache
+    for mask in masks:
+        weights = as_array(function(mask), shape=mask.shape).astype(float)
+        right = mask / mask.sum(axis=1, keepdims=True)
+        if is_close(weights, right):
+            continue
+        T, S = mask.shape
+        if not mask.all():
+            reject(
+                is_close(weights, np.full((T, S), 1 / S)),
+                "Blocked keys still have weight.",
+                "Look at row 0 of np.tri(4): what may it read?",
+            )
+            reject(
+                is_close(weights, mask / S),
+                "The rows do not sum to 1.",
+                "How many keys does each row share its weight among?",
+            )
+        reject(
+            is_close(weights, mask / mask.sum()),
+            "All weights together sum to 1.",
+            "Each row has to sum to 1.",
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            columns = mask / mask.sum(axis=0)
+        reject(
+            is_close(weights, columns),
+            "The columns sum to 1.",
+            "A row is a query: count its allowed keys, along axis 1.",
+        )
+        triangle = np.tri(T, S, S - T)
+        reject(
+            is_close(weights, triangle / triangle.sum(axis=1, keepdims=True)),
+            "That is right for a causal mask only.",
+            "Other keys may be blocked too, such as padding. Read the mask.",
+        )
+        reject((weights[~mask] != 0).any(), "A blocked key has weight.", "Only allowed keys count.")
+        reject(
+            not is_close(weights.sum(axis=1), np.ones(T)),
+            "A row does not sum to 1.",
+            "Divide by the number of allowed keys in that row.",
+        )
+        reject(True, "The weights of a row are not equal.", "Each allowed key gets the same.")
+    return "right. Each row shares its weight among the keys that it may read."
+
+
+@exercise("results-6")
 def alignment_score(answer: object) -> str:
     """`f(weights, alignment)`: of the rows that are aligned, the share with the peak on it."""
     function = as_function(answer)
@@ -191,7 +316,7 @@ def alignment_score(answer: object) -> str:
     return "right. A row that is aligned with nothing can be neither hit nor miss."
 
 
-@exercise("results-5")
+@exercise("results-7")
 def five_of_five(answer: object) -> str:
     """Two equal settings, five seeds: the chance that one of the two wins with all five, 1/16."""
     got = as_number(answer)
