@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -83,9 +84,8 @@ def reversed_ranks(weights: Any) -> Any:
 def rules() -> dict[str, list[Rule]]:
     """By its name, a rule; or five, that draw numbers."""
 
-    def draws(of: Callable[[Any, np.random.Generator], Any]) -> list[Rule]:
-        generators = [np.random.default_rng(seed) for seed in SEEDS]
-        return [lambda weights, rng=rng: of(weights, rng) for rng in generators]
+    def draws(of: Callable[..., Any]) -> list[Rule]:
+        return [partial(of, rng=np.random.default_rng(seed)) for seed in SEEDS]
 
     return {
         "own": [lambda weights: weights],
