@@ -112,6 +112,8 @@ class TestAnswers(ExerciseAnswers):
         "more digits": ("results-1", [5.0, np.sqrt(2)]),
         "fractions": ("results-2", [0, 0, Fraction(9, 10), Fraction(1, 10)]),
         "float32": ("results-2", np.array([0, 0, 0.9, 0.1], np.float32)),
+        "half precision": ("results-2", np.array([0, 0, 0.9, 0.1], np.float16)),
+        "an array of letters": ("results-3", np.array(list("00BA0"))),
         "a list": ("results-3", [0, "0", "b", "A", 0]),
         "with commas": ("results-3", "0, 0, B, A, 0"),
         "a loop": ("results-4", moves_in_a_loop),
@@ -123,7 +125,10 @@ class TestAnswers(ExerciseAnswers):
         "three digits": ("results-7", 0.063),
         "two digits": ("results-7", 0.06),
     }
-    also_wrong: ClassVar = {"one missing": ("results-3", "00BA")}
+    also_wrong: ClassVar = {
+        "one missing": ("results-3", "00BA"),
+        "a triangle": ("results-5", lambda mask: equal(np.tri(*mask.shape))),
+    }
     wrong: ClassVar = {
         "results-1": {
             "exchanged": (1.41, 5),
@@ -171,6 +176,10 @@ class TestAnswers(ExerciseAnswers):
             "one number": lambda A, new, V, W_O: np.linalg.norm(outputs(new - A, V, W_O)),
             "squares": lambda A, new, V, W_O: (outputs(new - A, V, W_O) ** 2).sum(axis=-1),
             "new length": lambda A, new, V, W_O: np.linalg.norm(outputs(new, V, W_O), axis=-1),
+            "weight moved": lambda A, new, V, W_O: np.abs(new - A).sum(axis=(0, 2)) / 2,
+            "one head": lambda A, new, V, W_O: np.linalg.norm(
+                (new - A)[0] @ V[0] @ W_O[0], axis=-1
+            ),
             "along the words": lambda A, new, V, W_O: np.linalg.norm(
                 outputs(new - A, V, W_O), axis=0
             ),

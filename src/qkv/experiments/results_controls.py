@@ -162,8 +162,8 @@ OFF = {
 
 def off_in_rows(translator: Translator, pairs: Sequence[Pair]) -> dict[str, dict[str, list[int]]]:
     """By the heads that are off, and by the rows in which they are: of how many translations all
-    is right, of how many the first word, the noun that *it* means, is wrong, how many are as if *it*
-    meant the subject, and how many begin with a noun that the sentence does not have.
+    is right, of how many the first word, the noun that *it* means, is wrong, how many are as if
+    *it* meant the subject, and how many begin with a noun that the sentence does not have.
     """
     found: dict[str, dict[str, list[int]]] = {}
     for name, (n, heads) in OFF.items():
