@@ -161,8 +161,8 @@ def same_output(answer: object) -> str:
         "If the first word loses weight, one entry falls. Which other word has to lose as much?",
     )
     return (
-        "right: the darkest two cells are empty now, and the output is the same. In the encoder "
-        "heads of this model no other row gives exactly the same output."
+        "right: the darkest two cells are empty now, and the output is the same. In our twelve "
+        "sentences, the encoder heads of this model have no such other row."
     )
 
 
