@@ -102,7 +102,7 @@ class TestAnswers(ExerciseAnswers):
     right: ClassVar = {
         "results-1": (5, 1.41),
         "results-2": [0, 0, 0.9, 0.1],
-        "results-3": "00BA0",
+        "results-3": "YNYNN",
         "results-4": moves,
         "results-5": equal,
         "results-6": score,
@@ -113,9 +113,12 @@ class TestAnswers(ExerciseAnswers):
         "fractions": ("results-2", [0, 0, Fraction(9, 10), Fraction(1, 10)]),
         "float32": ("results-2", np.array([0, 0, 0.9, 0.1], np.float32)),
         "half precision": ("results-2", np.array([0, 0, 0.9, 0.1], np.float16)),
-        "an array of letters": ("results-3", np.array(list("00BA0"))),
-        "a list": ("results-3", [0, "0", "b", "A", 0]),
-        "with commas": ("results-3", "0, 0, B, A, 0"),
+        "an array of letters": ("results-3", np.array(list("YNYNN"))),
+        "a list": ("results-3", ["y", "N", "Y", "n", "N"]),
+        "with commas": ("results-3", "Y, N, Y, N, N\n"),
+        "words": ("results-3", ("yes", "no", "yes", "no", "no")),
+        "booleans": ("results-3", [True, False, True, False, False]),
+        "a rounding error below 0": ("results-2", [-1e-17, 0, 0.9, 0.1]),
         "a loop": ("results-4", moves_in_a_loop),
         "a loop over rows": ("results-5", equal_in_a_loop),
         "a softmax": ("results-5", equal_by_softmax),
@@ -126,7 +129,7 @@ class TestAnswers(ExerciseAnswers):
         "two digits": ("results-7", 0.06),
     }
     also_wrong: ClassVar = {
-        "one missing": ("results-3", "00BA"),
+        "one missing": ("results-3", "YNYN"),
         "a triangle": ("results-5", lambda mask: equal(np.tri(*mask.shape))),
     }
     wrong: ClassVar = {
@@ -151,13 +154,14 @@ class TestAnswers(ExerciseAnswers):
             "half": [0, 0.4, 0.5, 0.1],
         },
         "results-3": {
-            "off": "A0BA0",
-            "looks": "0ABA0",
-            "equal says nothing": "000A0",
-            "another model": "00BAB",
-            "exchanged": "00AB0",
-            "the whole head": "A0BAB",
-            "a picture": "AAB0B",
+            "only one is needed": "NNYNN",
+            "together": "YYYNN",
+            "a count is not a need": "YNNNN",
+            "in any case": "YNYYN",
+            "alone and together": "YYYYN",
+            "the same work": "YNYNY",
+            "exchanged": "NYNYY",
+            "all": "YYYYY",
             "letters": "CD",
         },
         "results-4": {

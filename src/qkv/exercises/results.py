@@ -20,15 +20,17 @@ from qkv.exercises.checks import (
 
 
 def _as_marks(answer: object) -> str:
-    """Five of A, B and 0 from a string or a list, or `WrongAnswer`."""
+    """Five of Y and N from a string or a list, or `WrongAnswer`."""
     if isinstance(answer, np.ndarray):
         answer = answer.reshape(-1).tolist()
     parts = answer if isinstance(answer, str | list | tuple) else ()
-    marks = "".join(str(part).strip(" ,;").upper() for part in parts).replace("O", "0")
+    words = {"YES": "Y", "TRUE": "Y", "NO": "N", "FALSE": "N"}
+    signs = [str(part).strip(" ,;\n").upper() for part in parts]
+    marks = "".join(words.get(sign, sign) for sign in signs)
     reject(
-        len(marks) != 5 or not set(marks) <= set("AB0"),
+        len(marks) != 5 or not set(marks) <= set("YN"),
         "Five marks were asked for.",
-        'Write A, B or 0 for each observation, in their order, such as "AB0AB".',
+        'Write Y or N for each statement, in their order, such as "YNYNY".',
     )
     return marks
 
@@ -142,7 +144,11 @@ def same_output(answer: object) -> str:
         "That is the row that is given.",
         "The first weight has to become 0.",
     )
-    reject((weights < 0).any(), "A weight is negative.", "Softmax gives none. Which values add up?")
+    reject(
+        (weights < -1e-9).any(),
+        "A weight is negative.",
+        "Softmax gives none. Which values add up?",
+    )
     reject(
         abs(weights.sum() - 1) > 1e-3,  # half precision is enough
         f"The weights sum to {weights.sum():.3f}.",
@@ -168,23 +174,23 @@ def same_output(answer: object) -> str:
 
 @exercise("results-3")
 def evidence(answer: object) -> str:
-    """For whom an observation speaks: "it needs its own weights" (A), "any weights do" (B)."""
+    """What follows when two heads are off alone, and together."""
     reject_choice(
         _as_marks(answer),
-        "00BA0",
-        "Ask of each: what does A expect to see, and what does B? If it is the same, neither wins.",
+        "YNYNN",
+        "Ask of each: which two cells of the table say so? If no cell does, it does not follow.",
         (
-            "A0BAB",
-            "You took the whole head, and another model, for its weights.",
-            "What else goes when a head is off? And is anything said here about other models?",
+            "YYYYN",
+            "You took heads that are off alone for heads that are off together.",
+            "Which line of the table has both heads off?",
         ),
         (
-            "AAB0B",
-            "You took a picture, and a head that is off, for weights that are needed.",
-            "Was anything changed in the model? And was it the weights alone?",
+            "YYYYY",
+            "You took alone for together, and the same picture for the same work.",
+            "Read the table by line: a, then b, then both. One adjective at a time.",
         ),
     )
-    return "right: only 3 and 4 change the weights alone. Together they say that both go too far."
+    return "right: off alone says nothing of off together, and one adjective nothing of another."
 
 
 @exercise("results-4")
