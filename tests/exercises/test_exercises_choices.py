@@ -53,7 +53,7 @@ def questions():
         "decoding-2: first": ("ABCDE", {c: (letters, "A") for c, letters in five.items()}),
         "decoding-2: second": ("ABCDE", {c: ("ACE", letters) for c, letters in five.items()}),
         "attention-6": ("", {c: c for c in itertools.product([False, True], repeat=3)}),
-        "results-3": ("12345", {c: "".join(c) for c in itertools.product("+-0", repeat=5)}),
+        "results-3": ("12345", {c: "".join(c) for c in itertools.product("YN", repeat=5)}),
         "cost-1": ("ABCD", {c: "".join(c) for c in itertools.permutations("ABCD")}),
         "devices-2": ("ABCDEF", named("ABCDEF", sorted(set(DIFFERENCES.values())))),
         "training-3": ("ABCD", named("ABCD", DIAGNOSES)),

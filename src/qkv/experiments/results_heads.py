@@ -9,8 +9,6 @@ from itertools import zip_longest
 from random import Random
 from typing import Any
 
-import numpy as np
-
 from qkv.corpus import Pair, sentences, split_by_combination
 from qkv.corpus.clause import render
 from qkv.experiments.stored_results import run_and_store
@@ -31,33 +29,31 @@ from qkv.translator.ablation import (
     zero_ablation,
 )
 
-__all__ = ["check", "measure", "places"]
+__all__ = ["check", "groups_of_pairs", "measure", "places", "roles", "share_right"]
 
 Heads = Sequence[tuple[int, int]]  # (layer of the encoder, head), counted from 0
-ENCODER: Heads = [(0, 0), (0, 1), (1, 0), (1, 1)]
-LAYERS: Sequence[Heads] = [ENCODER[:2], ENCODER[2:]]
 LOOKING: Heads = [(1, 0)]  # the head that looks from *it* at the noun that is meant
+ENCODER: Heads = [(0, 0), (0, 1), (1, 0), (1, 1)]
 # Heads of which the row of *it* is turned, and to what: the other noun, or a control.
 TURNED: list[tuple[Heads, str]] = [
-    *(([head], "other noun") for head in ENCODER),
-    *((heads, to) for heads in LAYERS for to in ("other noun", "because")),
-    (ENCODER, "other noun"),
-    *((heads, to) for heads in (LOOKING, ENCODER) for to in ("noun meant", "because", "<eos>")),
+    (heads, to)
+    for heads in (LOOKING, ENCODER)
+    for to in ("noun meant", "other noun", "because", "<eos>")
 ]
 
 
 def places(pair: Pair) -> tuple[int, int, int]:
     """Where in the source *it* stands, the noun that it means, and the noun that it does not."""
     words = [word.lower() for word in pair.source]
-    meant, other = (words.index(getattr(pair.features, role).lower()) for role in _roles(pair))
+    meant, other = (words.index(getattr(pair.features, role).lower()) for role in roles(pair))
     return words.index("it"), meant, other
 
 
-def _roles(pair: Pair) -> tuple[str, str]:
+def roles(pair: Pair) -> tuple[str, str]:
     """Of the two nouns of the main clause: the role of the one that *it* means, and the other."""
     meant = str(pair.features.reason_of)
-    roles = [role for role in ("subject", "object", "place") if getattr(pair.features, role)]
-    (other,) = (role for role in roles if role != meant)
+    named = [role for role in ("subject", "object", "place") if getattr(pair.features, role)]
+    (other,) = (role for role in named if role != meant)
     return meant, other
 
 
@@ -72,16 +68,17 @@ def removed(translator: Translator, groups: Sequence[Sequence[Pair]]) -> list[di
                 "mean": mean_ablation(attention, head, mean),
                 "equal": uniform_attention(attention, head),
             }
-            found = {way: _right(translator, groups, change) for way, change in ways.items()}
+            found = {way: share_right(translator, groups, change) for way, change in ways.items()}
             rows.append({"attention": name, "head": head, **found})
     return rows
 
 
-def _right(
+def share_right(
     translator: Translator,
     groups: Sequence[Sequence[Pair]],
     change: AbstractContextManager[None],
 ) -> list[float]:
+    """Exact match on each group of pairs while a change is made."""
     with change:
         return [round(exact_match(translator, group)[0], 3) for group in groups]
 
@@ -120,7 +117,7 @@ def turned_to(
                 own = [head for of, head in heads if of == n]
                 stack.enter_context(attention_patching(layer, own, it, key))
             written = translator.translate(" ".join(pair.source))
-        as_if = render(replace(pair.features, reason_of=_roles(pair)[1]))
+        as_if = render(replace(pair.features, reason_of=roles(pair)[1]))
         answers = (written == " ".join(pair.target), written == " ".join(as_if.target))
         found.setdefault(str(pair.features.reason_of), []).append(answers)
     right, other_noun = _shares([row for rows in found.values() for row in rows])
@@ -135,18 +132,6 @@ def turned_to(
 
 def _named(heads: Heads) -> str:
     return "+".join(f"{layer + 1}.{head + 1}" for layer, head in heads)
-
-
-def weight_on_noun_meant(
-    translator: Translator, pairs: Sequence[Pair]
-) -> dict[str, list[list[float]]]:
-    """By what *it* means: the mean weight (layers, H) from *it* to that noun in the encoder."""
-    found: dict[str, list[Any]] = {}
-    for pair in pairs:
-        it, meant, _ = places(pair)
-        maps = translator.attention(" ".join(pair.source)).stack("encoder")  # (layers, H, S, S)
-        found.setdefault(str(pair.features.reason_of), []).append(maps[:, :, it, meant])
-    return {role: np.mean(rows, axis=0).round(2).tolist() for role, rows in found.items()}
 
 
 def _shares(rows: Sequence[tuple[bool, bool]]) -> list[float]:
@@ -180,22 +165,30 @@ def _rounded(shares: dict[str, float]) -> dict[str, float]:
     return {name: round(share, 3) for name, share in shares.items()}
 
 
-def measure(small: bool = False) -> dict[str, Any]:
-    """On pairs that were held back; `pairs` counts those with *it*, some of the others, and all."""
-    translator = pretrained()
-    _, held_back = split_by_combination(list(sentences()), 0.1, Random(0))
+def groups_of_pairs(small: bool = False) -> tuple[list[Pair], list[Pair]]:
+    """Held-back pairs with *it*, and about as many of the others."""
+    held_back = _held_back()
     pronouns = [pair for pair in held_back if pair.features.reason is not None]
     others = [pair for pair in held_back if pair.features.reason is None]
     others = others[:: len(others) // len(pronouns)]
-    if small:
-        pronouns, others, held_back = pronouns[::30], others[::30], held_back[::100]
+    return (pronouns[::30], others[::30]) if small else (pronouns, others)
+
+
+def _held_back() -> list[Pair]:
+    return split_by_combination(list(sentences()), 0.1, Random(0))[1]
+
+
+def measure(small: bool = False) -> dict[str, Any]:
+    """On pairs that were held back; `pairs` counts those with *it*, some of the others, and all."""
+    translator = pretrained()
+    pronouns, others = groups_of_pairs(small)
+    held_back = _held_back()[:: 100 if small else 1]
     return {
         "pairs": [len(pronouns), len(others), len(held_back)],
         "all heads": [round(exact_match(translator, group)[0], 3) for group in (pronouns, others)],
         "removed": removed(translator, (pronouns, others)),
         "off together": off_together(translator, (pronouns, others)),
         "turned": [turned_to(translator, pronouns, heads, to) for heads, to in TURNED],
-        "weight on noun meant": weight_on_noun_meant(translator, pronouns),
         "by position": _rounded(positional_accuracy(held_back)),
         "by step": alignment_by_step(held_back),
     }
@@ -217,17 +210,10 @@ def check(figures: dict[str, Any]) -> None:
     assert one["right"] > 0.6
     assert one["other"] < 0.25
     assert one["meaning"]["subject"][1] > 0.8 > one["meaning"]["place"][1]
-    # Where it is the subject, a head of layer 1 looks there already; where it is the place, none.
-    early = {role: max(layers[0]) for role, layers in figures["weight on noun meant"].items()}
-    assert early["subject"] > 0.9 > 0.1 > early["place"]
     # All heads together do: on the noun meant nearly all stay right, on other words few.
     assert turned[every, "noun meant"]["right"] > 0.85 > 0.6 > turned[every, "because"]["right"]
     assert turned[every, "other noun"]["right"] < 0.25
     assert turned[every, "other noun"]["other"] > turned[every, "because"]["other"] + 0.1
-    # Layer 1 alone moves the meaning where *it* is the subject; layer 2 alone never does.
-    first, second = (turned[_named(layer), "other noun"] for layer in LAYERS)
-    assert first["other"] > 0.1 > second["other"]
-    assert first["meaning"]["subject"][1] < 0.6 < second["meaning"]["subject"][1]
     steps = {row["step"]: row for row in figures["by step"]}
     assert steps[3000]["alignment"]["mean"] > 0.9 > 0.3 > max(figures["by position"].values())
     assert steps[300]["alignment"]["mean"] > 0.8 > steps[300]["right"]
