@@ -46,7 +46,7 @@ def pre_with_f_twice(x, f, gamma, beta):
     return pre(x, f, gamma, beta)
 
 
-def given(x, f, gamma, beta, axis=(1, 2), overwritten=True):
+def given(x, f, gamma, beta, axis=None, overwritten=True):
     """The function of exercise 3, with its two faults or one of them."""
     centred = x - x.mean(axis=-1, keepdims=True)
     variance = (centred**2).mean(axis=axis, keepdims=True)
@@ -84,6 +84,18 @@ def stack_by_squares(x, layers, gammas, betas):
     return by_squares(x, gammas[-1], betas[-1])
 
 
+def step_by_squares(x, f, gamma, beta):
+    mean = x.mean(axis=-1, keepdims=True)
+    variance = (x * x).mean(axis=-1, keepdims=True) - mean**2
+    return x + f(gamma * (x - mean) / np.sqrt(variance + 1e-5) + beta)
+
+
+def stack_that_pops(x, layers, gammas, betas):
+    for i in range(len(layers)):
+        x = pre(x, layers.pop(0), gammas[i], betas[i])
+    return norm(x, gammas[-1], betas[-1])
+
+
 def stack_with_f_twice(x, layers, gammas, betas):
     layers[0](x)
     return pre_stack(x, layers, gammas, betas)
@@ -93,6 +105,12 @@ def stack_up_to_three_axes(x, layers, gammas, betas):
     if x.ndim > 3:
         raise ValueError("four axes")
     return pre_stack(x, layers, gammas, betas)
+
+
+def stack_of_two(x, layers, gammas, betas):
+    for i in range(min(2, len(layers))):
+        x = pre(x, layers[i], gammas[i], betas[i])
+    return norm(x, gammas[-1], betas[-1])
 
 
 def stack_by_recursion(x, layers, gammas, betas):
@@ -113,12 +131,12 @@ GAMMA, BETA = np.array([1, 1, 2, 2]), np.array([0, 0, 0, 3])
 
 RIGHT = {
     "add_norm-1": [-1.34, -0.45, 0.89, 5.68],
-    "add_norm-2": -1,
+    "add_norm-2": [0.41, 0.25, 0.61],
     "add_norm-3": pre,
     "add_norm-4": pre_stack,
     "add_norm-5": rms,
-    "add_norm-6": [-1, 0, 1],
-    "add_norm-7": ([1, 4, 7], [2, 5, 8]),
+    "add_norm-6": [-1, 0, 0.25],
+    "add_norm-7": ([1, 4, 7], [3, 9, 15]),
 }
 
 WRONG = {
@@ -129,6 +147,7 @@ WRONG = {
         "β first": GAMMA * (norm(FOUR) + BETA),
         "exchanged": GAMMA + BETA * norm(FOUR),
         "unbiased (pitfall 10)": GAMMA * norm(FOUR, ddof=1) + BETA,
+        "divided by the root of the sum": GAMMA * (FOUR - 5) / np.sqrt(20) + BETA,
         "divided by the variance": GAMMA * (FOUR - 5) / 5 + BETA,
         "no mean": GAMMA * FOUR / np.sqrt(5) + BETA,
         "the sum": FOUR,
@@ -139,10 +158,12 @@ WRONG = {
         "three numbers": [1, 2, 3],
     },
     "add_norm-2": {
-        "grows with them": 1,
-        "explodes without them": -1.5,
-        "not finite": np.nan,
-        "two numbers": [-1, -1],
+        "no roots": [0.17, 0.06, 0.37],
+        "upside down": [2.44, 4, 1.64],
+        "sizes added": [0.11, 0.06, 0.002],
+        "the second alone": [0.41, np.nan, 0.61],
+        "the third alone": [0.41, 0.25, 2**-24],
+        "two numbers": [0.41, 0.25],
     },
     "add_norm-3": {
         "the axis alone is mended": lambda x, f, g, b: given(x, f, g, b, axis=-1),
@@ -189,14 +210,15 @@ WRONG = {
         "in place": rms_in_place,
     },
     "add_norm-6": {
-        "equal numbers": [1, 1, 1],
+        "equal numbers, without γ": [1, 1, 1],
+        "times γ": [-1, 0, 4],
         "zeros": [0, 0, 0],
-        "x and a half": [1, 4, 8],
         "a batch": [[1, 0, -1], [1, 2, 3]],
         "not finite": [1, 0, np.inf],
     },
     "add_norm-7": {
         "a multiple": ([1, 4, 7], [2, 8, 14]),
+        "shifted": ([1, 4, 7], [2, 5, 8]),
         "the same": ([1, 4, 7], [1, 4, 7]),
         "equal numbers": ([1, 1, 1], [2, 2, 2]),
         "another order": ([1, 4, 8], [4, 8, 1]),
@@ -210,12 +232,12 @@ WRONG = {
 ALSO_RIGHT = {
     "more decimals": ("add_norm-1", GAMMA * norm(FOUR) + BETA),
     "cut, not rounded": ("add_norm-1", np.float32([-1.34, -0.44, 0.89, 5.68])),
-    "shifted and scaled": ("add_norm-7", np.array([[1, 4, 7], [3, 9, 15]])),
-    "shifted, decimals": ("add_norm-7", [[1.5, 3, 20], [2.5, 4, 21]]),
-    "a negative number": ("add_norm-7", ([-3, 0, 3], [1, 4, 7])),
-    "Fraction": ("add_norm-2", Fraction(-1)),
-    "near −1": ("add_norm-2", np.float32(-0.97)),
-    "in a list": ("add_norm-2", [-1.0]),
+    "in an array": ("add_norm-7", np.array([[1, 4, 7], [3, 9, 15]])),
+    "decimals": ("add_norm-7", [[1.5, 3, 20], [1.75, 2.5, 11]]),
+    "a negative number": ("add_norm-7", ([-2, 0, 2], [1, 4, 7])),
+    "Fractions": ("add_norm-2", [Fraction(256, 625), Fraction(1, 4), Fraction(48, 49) ** 24]),
+    "float32, in a tuple": ("add_norm-2", tuple(np.float32([0.4096, 0.25, 0.6097]))),
+    "cut": ("add_norm-2", [0.4096, 0.25, 0.609]),
     "package": ("add_norm-3", lambda x, f, g, b: x + f(layer_norm(x, g, b))),
     "std": (
         "add_norm-3",
@@ -225,18 +247,26 @@ ALSO_RIGHT = {
     ),
     "rows in lists": ("add_norm-4", lambda x, fs, g, b: pre_stack(x, fs, [*g], [*b])),
     "recursive": ("add_norm-4", stack_by_recursion),
-    "the sum of both directions": ("add_norm-6", [0, 1, 2]),
-    "far from 0 and right": ("add_norm-6", [1000, 1002, 1004]),
-    "thirds to two digits": ("add_norm-6", [0.33, 0.67, 1]),
-    "float32": ("add_norm-6", np.float32([-1.22, 0, 1.22])),
+    "equal numbers times γ": ("add_norm-6", [4, 2, 1]),
+    "the sum of both directions": ("add_norm-6", [0, 0.5, 0.5]),
+    "negative": ("add_norm-6", (4, 0, -1)),
+    "in even steps, and right with γ": ("add_norm-6", [4, 3, 2]),
+    "in even steps, halves": ("add_norm-6", [2, 1.5, 1]),
+    "in even steps, negative": ("add_norm-6", [-4, -3, -2]),
+    "a range": ("add_norm-6", range(4, 1, -1)),
+    "two decimals": ("add_norm-6", [-1.22, 0, 0.31]),
+    "fractions": ("add_norm-6", [Fraction(-1), 0, Fraction(1, 4)]),
+    "far from 0 and right": ("add_norm-6", [10000, 5000.5, 2500.5]),
+    "thirds to two digits": ("add_norm-6", [0.33, 0.33, 0.25]),
+    "float32": ("add_norm-6", np.float32([-1.22, 0, 0.306])),
 }
 
 ALSO_WRONG = {
     "a multiple but for its last digit": ("add_norm-7", ([1, 2, 3], [2, 4, 6.0001])),
-    "lost either way": ("add_norm-2", -0.5),
-    "add_norm-2, 0": ("add_norm-2", 0),
-    "add_norm-2, from the table": ("add_norm-2", 0.02),
-    "add_norm-2, minus two": ("add_norm-2", -2),
+    "add_norm-2, one sub-layer too many": ("add_norm-2", [0.33, 0.25, 0.61]),
+    "add_norm-2, one sub-layer": ("add_norm-2", [0.8, 0.25, 0.61]),
+    "add_norm-2, 15 in the sum": ("add_norm-2", [0.41, 0.258, 0.61]),
+    "add_norm-2, the third without roots": ("add_norm-2", [0.41, 0.25, 0.37]),
     "add_norm-3, as it was given": ("add_norm-3", given),
     "add_norm-3, over the tokens": (
         "add_norm-3",
@@ -245,10 +275,19 @@ ALSO_WRONG = {
     "add_norm-3, post-norm": ("add_norm-3", lambda x, f, g, b: norm(x + f(x), g, b)),
     "add_norm-3, no addition": ("add_norm-3", lambda x, f, g, b: f(norm(x, g, b))),
     "add_norm-3, no ε": ("add_norm-3", lambda x, f, g, b: pre(x, f, g, b, eps=0)),
+    "add_norm-4, two layers at most": ("add_norm-4", stack_of_two),
     "add_norm-4, not for four axes": ("add_norm-4", stack_up_to_three_axes),
-    "far from 0": ("add_norm-6", [1000, 1002, 1001]),
-    "far from 0, hardly varied": ("add_norm-6", [500, 501, 500]),
-    "near each other": ("add_norm-6", [10, 10.02, 10.01]),
+    "the normalised vector, without γ": ("add_norm-6", [-1, 0, 1]),
+    "x of the question": ("add_norm-6", [1, 4, 7]),
+    "γ itself": ("add_norm-6", [1, 2, 4]),
+    "not nearly equal": ("add_norm-6", [100, 51, 25]),
+    "large, and not nearly equal": ("add_norm-6", [10000, 5003, 2500]),
+    "small, one number": ("add_norm-6", [0.01, 0, 0]),
+    "in even steps, wrong": ("add_norm-6", [3, 4, 5]),
+    "a seventh": ("add_norm-6", [-1, 0, 0.3]),
+    "nearly shifted": ("add_norm-7", ([1, 4, 7], [2, 5.01, 8.02])),
+    "add_norm-3, mean of squares less squared mean": ("add_norm-3", step_by_squares),
+    "add_norm-4, the list is emptied": ("add_norm-4", stack_that_pops),
     "nearly the same": ("add_norm-7", ([1, 4, 7], [1.0001, 4.0001, 7.0002])),
     "nearly the same output": ("add_norm-7", ([1, 50, 99], [1, 50.2, 99])),
     "one number": ("add_norm-6", [1, 0, 0]),

@@ -47,11 +47,11 @@ def questions():
     found = {
         name: (name, letters, sets_of(letters)) for name, letters in of_letters.items() if letters
     }
-    six = sets_of("ABCDEF")
+    five = sets_of("ABCDE")
     parts = {
         "start-1": ("ABCD", {c: (0.53, letters) for c, letters in sets_of("ABCD").items()}),
-        "decoding-2: first": ("ABCDEF", {c: (letters, "AF") for c, letters in six.items()}),
-        "decoding-2: second": ("ABCDEF", {c: ("ACEF", letters) for c, letters in six.items()}),
+        "decoding-2: first": ("ABCDE", {c: (letters, "A") for c, letters in five.items()}),
+        "decoding-2: second": ("ABCDE", {c: ("ACE", letters) for c, letters in five.items()}),
         "attention-6": ("", {c: c for c in itertools.product([False, True], repeat=3)}),
         "results-3": ("12345", {c: "".join(c) for c in itertools.product("+-0", repeat=5)}),
         "cost-1": ("ABCD", {c: "".join(c) for c in itertools.permutations("ABCD")}),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import qkv.numpy as qn
-from qkv.exercises.positional import encoder, waves
+from qkv.exercises.positional import encoder, one_order_passes, waves
 from tests.helpers.exercises import ExerciseAnswers
 
 
@@ -33,10 +33,14 @@ def halves(positions, d_model, base):
 ORDERS = [1, 2, 3, 4, 5, 0], [1, 3, 5, 0, 2, 4], [5, 4, 3, 2, 1, 0]
 
 
-def blind(encode, x, tolerance=1e-4):
+def blind(encode, x, tolerance=1e-4, orders=ORDERS):
     return all(
-        np.allclose(encode(x[:, o]), encode(x)[:, o], rtol=0, atol=tolerance) for o in ORDERS
+        np.allclose(encode(x[:, o]), encode(x)[:, o], rtol=0, atol=tolerance) for o in orders
     )
+
+
+def blind_in(*orders):
+    return lambda encode, x: blind(encode, x, orders=[list(order) for order in orders])
 
 
 def alike(encode, x, move):
@@ -56,13 +60,10 @@ def as_handed_over(x):
     return (x.reshape(B * T, d_model) + waves(B * T, d_model)).reshape(B, T, d_model)
 
 
-ONE_ORDER = [1, 3, 5, 0, 2, 4]
-
-
 def part_of(cut):
-    """A test that compares `cut` of the outputs, in one order."""
-    return lambda encode, x: np.allclose(
-        cut(encode(x[:, ONE_ORDER])), cut(encode(x)[:, ONE_ORDER]), atol=1e-4
+    """A test that compares `cut` of the outputs, in several orders."""
+    return lambda encode, x: all(
+        np.allclose(cut(encode(x[:, o])), cut(encode(x)[:, o]), atol=1e-4) for o in ORDERS
     )
 
 
@@ -168,6 +169,7 @@ WRONG = {
         "the first column alone": part_of(lambda y: y[..., 0]),
         "sorted tokens": part_of(lambda y: np.sort(y, axis=1)),
         "a sum over the batch": part_of(lambda y: y.sum(axis=0)),
+        "one order": blind_in([1, 3, 5, 0, 2, 4]),
         "too coarse": lambda encode, x: blind(encode, x, tolerance=0.05),
     },
     "positional-7": {
@@ -222,6 +224,7 @@ ALSO_RIGHT = {
             for o in (np.random.default_rng(s).permutation(x.shape[1]) for s in range(9))
         ),
     ),
+    "a shift and one swap": ("positional-6", blind_in([1, 2, 3, 4, 5, 0], [1, 0, 2, 3, 4, 5])),
     "the whole batch, then each sentence": (
         "positional-6",
         lambda encode, x: blind(encode, x) and blind(encode, x[:1]),
@@ -230,9 +233,16 @@ ALSO_RIGHT = {
 
 ALSO_WRONG = {
     "rows of the package's table": ("positional-3", rows_of_the_package),
+    "float32 that is 0.009 off": (
+        "positional-3",
+        lambda p, d, b: (build(p, d, b) + 0.009).astype(np.float32),
+    ),
     "scaled": ("positional-5", lambda x: 2 * mended(x)),
     "one number a sentence": ("positional-6", part_of(lambda y: y[:, :1, :1])),
     "all numbers sorted": ("positional-6", part_of(lambda y: np.sort(y, axis=None))),
+    "pairs swapped": ("positional-6", blind_in([1, 0, 3, 2, 5, 4])),
+    "one long cycle": ("positional-6", blind_in([2, 4, 5, 1, 3, 0])),
+    "reversal and a shift": ("positional-6", blind_in([5, 4, 3, 2, 1, 0], [1, 2, 3, 4, 5, 0])),
     "from a table": ("positional-8", from_a_table),
     "exact": ("positional-6", lambda encode, x: blind(encode, x, tolerance=0)),
 }
@@ -249,3 +259,13 @@ def test_the_encoders_are_what_their_names_say():
     ours = qn.scaled_dot_product_attention(x, x, x)[0]
     assert np.allclose(encoder()(x), ours)
     assert not np.allclose(encoder(waves(6, 8))(x[:, order]), encoder(waves(6, 8))(x)[:, order])
+
+
+def test_no_single_order_finds_every_encoder_that_sees_the_order():
+    rng, x = np.random.default_rng(1), np.random.default_rng(0).normal(size=(1, 6, 8))
+    planted = [(encode, encode(x)) for encode in one_order_passes()]
+    orders = [rng.permutation(6) for _ in range(40)]
+    for order in orders:
+        assert any(np.allclose(encode(x[:, order]), out[:, order]) for encode, out in planted)
+    for encode, out in planted:
+        assert not all(np.allclose(encode(x[:, o]), out[:, o]) for o in orders)

@@ -65,11 +65,12 @@ def test_tokens_become_equal_without_the_addition_and_later_with_it(seed):
         equal = {way for way, run in found.items() if run.differences[12] == 0}
         assert equal == {"neither", "norm only"}
         for way in ("post-norm", "pre-norm"):
-            assert 10 < found[way].gradients[0] < 20_000
+            assert 0.3 < found[way].gradients[0] < 20
         assert found["pre-norm"].differences[-1] > 0.1
     assert signals("post-norm", 48, "Xavier", seed).differences[-1] < 1e-5
-    assert signals("neither", 48, "N(0, 0.02)", seed).gradients[0] < 1e-70
-    assert signals("residual only", 48, "Xavier", seed).gradients[0] > 1e9
+    assert signals("neither", 48, "N(0, 0.07)", seed).gradients[0] < 1e-24
+    assert 0.01 < signals("norm only", 48, "N(0, 0.07)", seed).gradients[0] < 100
+    assert signals("residual only", 48, "Xavier", seed).gradients[0] > 1e6
 
 
 def test_a_gradient_that_overflows_is_infinite_and_nothing_is_warned_of():
@@ -81,8 +82,8 @@ def test_a_gradient_that_overflows_is_infinite_and_nothing_is_warned_of():
 
 def test_signals_have_one_number_a_sublayer_and_the_norm_keeps_the_size():
     run = signals("post-norm", 8)
-    assert run.gradients.shape == (8,)
-    assert run.sizes.shape == run.differences.shape == (9,)
+    assert run.gradients.shape == run.sizes.shape == run.differences.shape == (9,)
+    assert run.gradients[-1] == pytest.approx(1)
     np.testing.assert_allclose(run.sizes[1:], 1, atol=1e-3)
     assert (signals("neither", 8).differences[5:] == 0).all()
 
@@ -91,7 +92,23 @@ def test_medians_are_those_of_five_seeds():
     runs = [signals("pre-norm", 4, seed=seed) for seed in range(5)]
     difference, gradient = medians("pre-norm", 4)
     assert difference == sorted(run.differences[-1] for run in runs)[2]
-    assert gradient == sorted(run.gradients[0] for run in runs)[2]
+    assert gradient == sorted(run.queries[1] for run in runs)[2]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_w_q_gets_no_gradient_where_the_tokens_are_equal_though_x_gets_one(seed):
+    for start in STARTS:
+        equal = signals("norm only", 48, start, seed)
+        assert equal.queries[23] < 1e-12
+        assert 0.04 < equal.gradients[0] < 10
+        assert signals("pre-norm", 48, start, seed).queries[23] > 0.03
+    assert signals("post-norm", 48, "Xavier", seed).queries[23] < 1e-4
+    assert signals("post-norm", 48, "N(0, 0.07)", seed).queries[23] > 0.03
+
+
+def test_a_feed_forward_network_has_no_w_q():
+    queries = signals("pre-norm", 4, kind="in turn").queries
+    assert np.isnan(queries).tolist() == [False, True, False, True]
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,24 @@
-"""The explorers of "Training": attention over the checkpoints, and the paper's rate."""
+"""The explorers of "Training": the learning rate, and attention over the checkpoints."""
 
 import itertools
 
 import numpy as np
 import pytest
 
-from qkv.explore.training import NOAM, SENTENCES, attention_forming, noam
+from qkv.experiments import stored_result
+from qkv.explore.training import (
+    NORMS,
+    RATES,
+    SENTENCES,
+    WARMUPS,
+    attention_forming,
+    learning_rate,
+)
 from qkv.numpy import cross_entropy
 from qkv.pretrained import STEPS, pretrained
 from qkv.text import SOS
 
-GRID = [dict(zip(NOAM, values, strict=True)) for values in itertools.product(*NOAM.values())]
+GRID = list(itertools.product(RATES, WARMUPS, NORMS))
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -36,17 +44,28 @@ def test_the_model_that_ships_translates_each_sentence_as_the_explorer_expects()
         assert attention_forming(sentence=sentence, step=STEPS[-1])["writes"] == translation
 
 
-@pytest.mark.parametrize("options", GRID, ids=str)
-def test_the_rate_rises_to_its_peak_and_falls_with_the_root(options):
-    shown = noam(**options)
-    x, y = np.asarray(shown["rate"].x), np.asarray(shown["rate"].ys["rate"]) / 1000
-    peak = options["factor"] * (options["d_model"] * options["warmup"]) ** -0.5
-    assert shown["peak"] == f"{peak:.5e} at step {options['warmup']:,}"
-    rising = x <= options["warmup"]
-    assert np.allclose(y[rising], peak * x[rising] / options["warmup"])
-    assert np.allclose(y[~rising], peak * np.sqrt(options["warmup"] / x[~rising]))
-    assert shown["rate"].mark == options["warmup"]
+@pytest.mark.parametrize("choice", GRID, ids=str)
+def test_a_frame_shows_the_stored_runs_of_its_choice(choice):
+    rate, warmup, norm = choice
+    shown = learning_rate(rate=rate, warmup=warmup, norm=norm)
+    figures = stored_result("training_rates").figures
+    stored = figures[norm[: norm.index("-")]]
+    row, column = figures["warmups"].index(warmup), figures["rates"].index(rate)
+    assert np.allclose(shown["curve"].ys["loss"], stored["training"][row][column])
+    assert shown["curve"].x[-1] == figures["steps"]
+    ends = stored["loss"][row][column]
+    assert shown["end"] == f"{min(ends):.1f} to {max(ends):.1f} at rate {rate:g}"
+    assert shown["ends"].ys["loss"][column] == pytest.approx(np.mean(ends))
+    assert shown["ends"].mark == rate
 
 
-def test_the_papers_peak():
-    assert noam(d_model=512, warmup=4000, factor=1.0)["peak"].startswith("6.98771e-04")
+def test_the_grid_is_what_was_measured():
+    figures = stored_result("training_rates").figures
+    assert (figures["rates"], figures["warmups"]) == (RATES, WARMUPS)
+
+
+def test_a_number_off_the_grid_shows_the_nearest_run():
+    typed = learning_rate(rate=0.008, warmup=80, norm="pre-norm")
+    stored = learning_rate(rate=0.01, warmup=100, norm="pre-norm")
+    assert typed["end"] == stored["end"]
+    assert typed["ends"].mark == 0.01

@@ -60,7 +60,7 @@ def test_a_cell_that_trains_is_found(
         "for x in rows:\n    norm = x - mean\ngradient = norm",
         "from qkv.pretrained import pretrained\npretrained().translate('The cat sat')",
         "from qkv.experiments import stored_result\nstored_result('training_runs')",
-        "from qkv.explore import training as explorers\nexplorers.noam",
+        "from qkv.explore import training as explorers\nexplorers.learning_rate",
     ],
 )
 def test_a_cell_that_does_not_train_is_not_found(source: str, tmp_path: Path) -> None:

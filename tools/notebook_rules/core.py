@@ -39,8 +39,10 @@ WITHIN_BOUNDS: set[str] = {
     "masks",
     "multi_head",
     "add_norm",
+    "feed_forward",
     "positional",
     "transformer",
+    "training",
     "decoding",
 }
 MOST_MINUTES = {"transformer": 40, "training": 40, "decoding": 40, "backward": 40}  # else 35

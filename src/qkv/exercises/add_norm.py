@@ -11,7 +11,6 @@ from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
     as_function,
-    as_number,
     exercise,
     is_close,
     is_near,
@@ -116,6 +115,11 @@ def post_norm_by_hand(answer: object) -> str:
             "What stands around the variance in the formula?",
         ),
         (
+            GAMMA * (FOUR - 5) / np.sqrt(20) + BETA,
+            "The squares were added up, and no mean was taken.",
+            "The variance is the mean of the four squares.",
+        ),
+        (
             GAMMA * FOUR / np.sqrt(5) + BETA,
             "The mean was not subtracted.",
             "What is done to the numbers before they are divided?",
@@ -130,29 +134,43 @@ def post_norm_by_hand(answer: object) -> str:
     return "right. Only the third and the fourth number differ from the plain norm."
 
 
-DEPTH = 48
+# What is left of an own part: post-norm with c = 3/4, pre-norm, post-norm with c² = 1/48.
+LEFT = np.array([0.8**4, 1 / 4, (48 / 49) ** 24])
 
 
 @exercise("add_norm-2")
-def harmful_addition(answer: object) -> str:
-    """An a for which (1 + a)^48 is below 10⁻⁶ and |a|^48 between 0.1 and 10."""
-    a = as_number(answer)
-    reject(not np.isfinite(a), "This is no finite number.", "Try a number between −3 and 3.")
-    without, with_it = abs(a) ** DEPTH, abs(1 + a) ** DEPTH
-    reject(
-        with_it >= 1e-6,
-        f"With the additions, {with_it:.1g} of the gradient is left.",
-        "Each sub-layer multiplies it by 1 + a. Between which numbers is that power tiny?",
+def own_part_left(answer: object) -> str:
+    """(5/4)⁻⁴, 1 / √16 and (49/48)⁻²⁴."""
+    got = as_array(answer, (3,), "Give the three numbers in one list.").astype(float)
+    reject_each(
+        got,
+        (
+            LEFT**2,
+            "The roots are missing.",
+            "Two parts at right angles: how long is their sum, by Pythagoras?",
+        ),
+        (1 / LEFT, "These are upside down.", "Can a part be larger than the whole sum?"),
+        tolerance=TWO_DECIMALS,
     )
-    reject(
-        not 0.1 <= without <= 10,
-        f"Without the additions, {without:.1g} of the gradient is left.",
-        "Each sub-layer then multiplies it by a. Between which numbers does its power stay near 1?",
+    hints = (
+        (
+            "The first is not right.",
+            "A part of size 1 and a change of size 3/4 at right angles: how large is their sum? "
+            "The norm divides by that, four times.",
+        ),
+        (
+            "The second is not right.",
+            "In pre-norm the own part keeps its size. How large is a sum of 16 parts of size 1, "
+            "each at right angles to the others?",
+        ),
+        (
+            "The third is not right.",
+            "Each sum has the size √(1 + c²), as in the first. Here c² = 1/48, 48 times.",
+        ),
     )
-    return (
-        "right: f takes away what x holds, so x + f(x) is 0, or nearly. The addition helps where f "
-        "changes little."
-    )
+    for number, right, (mistake, hint) in zip(got, LEFT, hints, strict=True):
+        reject(not is_close(number, right, TWO_DECIMALS), mistake, hint)
+    return "right: small changes, or a sum that grows, keep a token's own part."
 
 
 def reject_careless(got: Array, x: Array, calls: int, expected: int) -> None:
@@ -173,6 +191,15 @@ def reject_written_into(function: Any, x: Array, f: Any, gamma: Array, beta: Arr
         not all(map(np.array_equal, kept, (x, gamma, beta))),
         "Your function has changed an array that it was given.",
         "The caller still needs it. x += … writes into x itself; x = x + … does not.",
+    )
+
+
+def reject_far_off(read: Array, x: Array, gamma: Array, beta: Array) -> None:
+    """Raise `WrongAnswer` if the norm of float32 numbers near 1000 is off."""
+    reject(
+        not is_close(read.reshape(x.shape), gamma * normed(x) + beta, 5e-3),
+        "In float32, numbers near 1000 that differ by little come out wrong.",
+        "Squares near a million lose the small differences. What can be done before squaring?",
     )
 
 
@@ -227,6 +254,10 @@ def fault_found(answer: object) -> str:
             f"Some numbers are off for x of shape {x.shape}.",
             "Compare each line with the formula. Only two lines of the given function are wrong.",
         )
+    x, gamma, beta = FAR
+    read: list[Array] = []
+    function(x[None, None], _counted(np.tanh, read), gamma, beta)
+    reject_far_off(read[0], x, gamma, beta)
     return "right: no token reads another, and the sum begins with x itself."
 
 
@@ -273,13 +304,19 @@ def pre_norm_stack_built(answer: object) -> str:
     """`f(x, layers, gammas, betas)` is a stack of pre-norm steps and the final norm."""
     function = as_function(answer)
     rng = np.random.default_rng(4)
-    rows = rng.normal(size=(2, 3, 5)) + 0.5  # γ, β of two sub-layers and of the final norm
+    rows = rng.normal(size=(2, 5, 5)) + 0.5  # γ, β: of up to four sub-layers and the final norm
     for x, _, _ in INPUTS:
-        gammas, betas = rows.astype(x.dtype)
+        gammas, betas = rows[:, :3].astype(x.dtype)
         calls: list[Array] = []
         plain = [np.tanh, _half_next]
         layers = [_counted(f, calls) for f in plain]
+        given = list(layers)
         got = as_array(function(x, layers, gammas, betas))
+        reject(
+            layers != given,
+            "Your function has changed the list of layers.",
+            "The caller still needs it. A loop reads a list; pop takes its entries away.",
+        )
         reject(
             got.shape != x.shape,
             f"For x of shape {x.shape} the shape is {got.shape}.",
@@ -360,14 +397,22 @@ def pre_norm_stack_built(answer: object) -> str:
             f"Some numbers are off for x of shape {x.shape}.",
             "Try it on one token, 1, 4, 7, with no sub-layers: then only the final norm is left.",
         )
+    sentence = INPUTS[1][0]
+    for depth in (0, 1, 4):
+        plain, (gammas, betas) = [np.tanh, _half_next, np.cos, np.sin][:depth], rows[:, : depth + 1]
+        reject(
+            not is_close(
+                as_array(function(sentence, list(plain), gammas, betas)),
+                stacked(sentence, plain, gammas, betas),
+                1e-8,
+            ),
+            f"Two sub-layers are right, and {depth} {'is' if depth == 1 else 'are'} not.",
+            "Let a loop read the list of layers, however long it is.",
+        )
     x, gamma, beta = FAR
     read: list[Array] = []
     function(x, [_counted(np.tanh, read)], np.stack([gamma, gamma]), np.stack([beta, beta]))
-    reject(
-        not is_close(read[0], gamma * normed(x) + beta, 5e-3),
-        "In float32, numbers near 1000 that differ by little come out wrong.",
-        "Squares near a million lose the small differences. What can be done before squaring?",
-    )
+    reject_far_off(read[0], x, gamma, beta)
     return "right, for one token, a sentence and a batch, in float32 too."
 
 
@@ -434,31 +479,36 @@ def rms_norm_built(answer: object) -> str:
     return "right: no mean, no β."
 
 
+SCALES = np.array([1.0, 2, 4])  # γ of exercise 6
+
+
 @exercise("add_norm-6")
 def lost_gradient(answer: object) -> str:
-    """A dout, not all equal, for which LayerNorm of 1, 4, 7 sends nothing back."""
+    """A dout for which LayerNorm of 1, 4, 7 with γ = (1, 2, 4) sends nothing back."""
     dout = as_array(answer, (3,), "dout has the shape of the output.").astype(float)
     reject(not np.isfinite(dout).all(), "These are no finite numbers.", "Use small whole numbers.")
     reject(not dout.any(), "All three are 0.", "A dout of zeros sends nothing back, too.")
-    reject(
-        bool(np.ptp(dout) < 1e-3 * np.abs(dout).max()),
-        "All three are equal, or nearly.",
-        "That is one of the two directions. The other one is the output itself.",
-    )
     x = np.array([1.0, 4, 7])
-    dx, _, _ = layer_norm_backward(dout, x, np.ones(3), 1e-12)
+    dx, _, _ = layer_norm_backward(dout, x, SCALES, 1e-12)
+    # What pencil numbers leave: a hundredth of the product, and of large ones no more than 0.15.
+    lost = np.abs(dx * np.sqrt(6)).max() <= min(1e-2 * np.abs(SCALES * dout).max(), 0.15)
     reject(
-        not is_near(dx, 0, dout, 5e-3),
-        f"dx is {[float(f'{slope:.2g}') for slope in dx]}.",
-        "A small step of x in which directions leaves the output as it is? x + 1 is one, 2x is "
-        "another. What does 2x do to the normalised vector?",
+        not lost and is_near(np.diff(dout, 2), 0, dout, 5e-3),
+        "That would be right for γ = 1.",
+        "dout is first multiplied by γ, place by place. What must come out of that product?",
     )
-    return "right: the output, and any sum of it with equal numbers."
+    reject(
+        not lost,
+        f"dx is {[float(f'{slope:.2g}') for slope in dx]}.",
+        "dout is first multiplied by γ. A small step of x in which directions leaves the output as "
+        "it is? x + 1 is one, 2x is another. What does 2x do to the normalised vector?",
+    )
+    return "right: times γ it is the normalised vector, or equal numbers, or a sum of both."
 
 
 @exercise("add_norm-7")
 def two_that_become_one(answer: object) -> str:
-    """Two vectors of three numbers, no multiples of each other, with one LayerNorm output."""
+    """Two vectors of three numbers, neither multiples nor shifted, with one LayerNorm output."""
     pair = as_array(answer, (2, 3)).astype(float)
     first, second = pair
     reject(
@@ -481,6 +531,11 @@ def two_that_become_one(answer: object) -> str:
         is_near(second, factor * first, second, 1e-3),
         "One is a multiple of the other, or nearly.",
         "A factor leaves the norm unchanged. So does another change: see the first step.",
+    )
+    reject(
+        bool(np.ptp(second - first) < 0.1),
+        "The second is the first plus one number, or nearly.",
+        "That leaves the norm unchanged, and so does a factor. Do both.",
     )
     a, b = normed(first, eps=0.0), normed(second, eps=0.0)
     reject(

@@ -39,6 +39,8 @@ def _steps() -> Iterator[tuple[Array, Array, int, int]]:
         logits = 2 * rng.normal(size=(N, V))
         logits[:, eos] += 2
         yield sums, logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)), k, eos
+    rows = [[0.7, 0.2, 0.1], [0.8, 0.1, 0.1]]  # the exercise's example: two of a row go on
+    yield np.log([0.6, 0.4]), np.log(rows), 2, 0
     ends = [[0.06, 0.04, 0.9], [0.055, 0.045, 0.9], [0.07, 0.03, 0.9]]  # all of N > k
     yield np.log([0.3, 0.29, 0.28]), np.log(ends), 2, 2
 
@@ -47,8 +49,8 @@ def _read(got: object) -> Step:
     parts = list(got) if isinstance(got, tuple | list) else []
     reject(
         len(parts) != 2 or not all(isinstance(part, list | tuple) for part in parts),
-        "Two lists were asked for.",
-        "End with: return finished, going_on.",
+        "Two lists of triples were asked for.",
+        "Return finished and going_on as lists: in an array, rows and tokens become floats.",
     )
     entries = [entry for part in parts for entry in part]
     reject(
@@ -137,6 +139,13 @@ def _name_wrong_choice(got: Step, right: Step, totals: Array, k: int, eos: int) 
         "Too few are finished.",
         "One that ends among the best k is kept, whatever goes on beside it.",
     )
+    best = np.sort(totals, axis=1)[:, -k:][:, :1]  # the k-th of each row
+    of_rows = _split(np.where(totals < best, -np.inf, totals), k, eos)[1]
+    reject(
+        is_close(going_on, of_rows[np.isfinite(of_rows[:, 2])]),
+        "The best k of each row were taken while <eos> was still among them.",
+        "How many of one row can go on, and how many of it must you look at?",
+    )
     worst = _split(-totals, k, eos)[1]
     reject(
         is_close(np.sort(going_on[:, 2]), np.sort(-worst[:, 2])),
@@ -149,10 +158,17 @@ def _name_wrong_choice(got: Step, right: Step, totals: Array, k: int, eos: int) 
     )
 
 
+def _parts(answer: object) -> list[Any]:
+    return list(answer) if isinstance(answer, list | tuple | np.ndarray) else []
+
+
 @exercise("decoding-1")
 def three_searches(answer: object) -> str:
     """The sentences of greedy decoding, of a beam of 2, and the likeliest of all."""
-    parts = list(answer) if isinstance(answer, list | tuple) else []
+    parts = [
+        " ".join(map(str, part)) if isinstance(part, list | tuple | np.ndarray) else part
+        for part in _parts(answer)
+    ]
     reject(
         len(parts) != 3 or not all(isinstance(part, str) for part in parts),
         "Three sentences were asked for.",
@@ -195,20 +211,20 @@ def three_searches(answer: object) -> str:
 
 @exercise("decoding-2")
 def kinds_of_error(answer: object) -> str:
-    """Proven search errors: A, C, E, F. A perfect search is right in A and F."""
-    parts = list(answer) if isinstance(answer, list | tuple) else []
+    """Proven search errors: A, C, E. A perfect search is right in A."""
+    parts = _parts(answer)
     reject(
         len(parts) != 2,
         "Two strings of letters were asked for.",
         'Write first the search errors, then what a perfect search gets right: ["XY", "XYZ"].',
     )
-    search, perfect = (as_letters(part, "ABCDEF") for part in parts)
+    search, perfect = (as_letters(part, "ABCDE") for part in parts)
     reject_choice(
         search,
-        "ACEF",
+        "ACE",
         "For the first string, compare the first column with the third, row by row.",
         (
-            "AEF",
+            "AE",
             "In the first string, you compared with the right translation.",
             "Which column has what a search should have found?",
         ),
@@ -220,10 +236,10 @@ def kinds_of_error(answer: object) -> str:
     )
     reject_choice(
         perfect,
-        "AF",
+        "A",
         "For the second string: which sentence does a perfect search return in each row?",
         (
-            "ACEF",
+            "ACE",
             "In the second string, you took every search error for the whole of the fault.",
             "The third column is what a perfect search returns. Is it the right one?",
         ),
@@ -233,25 +249,28 @@ def kinds_of_error(answer: object) -> str:
             "Is what they return the right translation?",
         ),
     )
-    return "right. B and D are model errors; C and E are errors of both kinds."
+    return (
+        "right. C and E are errors of both kinds. B and D are model errors; whether D is a search "
+        "error too, the numbers do not say."
+    )
 
 
 @exercise("decoding-3")
 def proofs(answer: object) -> str:
-    """The results that prove a bug in a beam search: B, D, F, G."""
+    """The results that prove a bug in a beam search: B, C, E, F."""
     reject_choice(
-        as_letters(answer, "ABCDEFG"),
-        "BDFG",
+        as_letters(answer, "ABCDEF"),
+        "BCEF",
         "Ask of each: can a program without a bug do this? At each step it keeps the best k, and "
         "forgets all others.",
         (
-            "ABCDFG",
+            "ABCEF",
             "You took it for a rule that more hypotheses are never worse.",
             "What may push the best beginning out of a wider beam at a later step?",
         ),
         (
-            "ABC",
-            "You compared the widths with each other, and nothing else.",
+            "AB",
+            "You compared the search with greedy decoding, and nothing else.",
             "What in a result can be computed in another way?",
         ),
     )
@@ -290,11 +309,11 @@ def sampling_loop(answer: object) -> str:
             _name_sampling_mistake(counts, model, temperature, top_p)
     equal = _language(np.float64, equal=True)
     rng = np.random.default_rng(6)
-    first = {_sentence(function(equal, 1.0, 0.4, rng))[1] for _ in range(100)}
+    first = {_sentence(function(equal, 1.0, 0.5, rng))[1] for _ in range(100)}
     reject(
         len(first) != 2,
-        f"Four tokens have 0.25 each and top_p is 0.4, and {len(first)} of them were drawn.",
-        "Of equal tokens, too, no more stay than the sum needs. A limit keeps all of them.",
+        f"Four tokens have 0.25 each and top_p is 0.5, and {len(first)} of them were drawn.",
+        "Two reach the sum. Keep always the same two: a limit keeps all that are equal.",
     )
     return "right. How many tokens stay changes at each step, with the distribution."
 
@@ -453,6 +472,11 @@ def _name_sampling_mistake(
     )
     for choose, mistake, hint in WRONG_DRAWS:
         reject(_fits(counts, _sentences(model, temperature, top_p, choose)), mistake, hint)
+    reject(
+        top_p == 1.0,
+        "With top_p = 1 some sentences are missing, or come too seldom.",
+        "The running sum may end at 0.9999999999999999. Compare it with top_p - 1e-6.",
+    )
     raise WrongAnswer(
         f"With temperature {temperature} and top_p {top_p} the sentences come too often or too "
         "seldom.",
@@ -463,8 +487,19 @@ def _name_sampling_mistake(
 
 @exercise("decoding-6")
 def flip_penalty(answer: object) -> str:
-    """The α at which sums of −2.4 over 3 tokens and −3.0 over 5 score the same: 0.437."""
-    got = as_number(answer)
+    """Sums of −2.4 over 3 tokens and −3.0 over 5 score the same at 0.437; above it, 5 wins."""
+    parts = np.asarray(answer, dtype=object).ravel().tolist()
+    reject(
+        len(parts) != 2,
+        "Two numbers were asked for.",
+        "Write the α, then how many tokens the winner above it has: [0.5, 3].",
+    )
+    got, winner = map(as_number, parts)
+    reject(
+        is_close(winner, FLIP, 0.01) and got == 5,
+        "Both numbers are right, in the other order.",
+        "First the α, then the tokens.",
+    )
     reject_each(
         got,
         (3.0 / 2.4, "That is the ratio of the sums.", "Which power of 5 / 3 is it?"),
@@ -482,4 +517,11 @@ def flip_penalty(answer: object) -> str:
         "Not this number.",
         "Set 2.4 / 3^α = 3.0 / 5^α, and take logarithms.",
     )
-    return "right: ln 1.25 / ln (5 / 3). Above it the longer sentence wins."
+    reject(
+        winner != 5,
+        "The α is right; the winner above it is not.",
+        "Compare the means, α = 1: which of them is nearer to 0?",
+    )
+    return (
+        "right: ln 1.25 / ln (5 / 3). Above it the longer sentence wins: −0.60 against −0.80 at 1."
+    )

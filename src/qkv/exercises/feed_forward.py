@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from qkv.exercises.checks import (
     as_array,
+    as_function,
     as_letters,
     as_number,
     exercise,
@@ -15,8 +18,6 @@ from qkv.exercises.checks import (
     reject_each,
 )
 
-VERBS = np.array([[0.0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0]])  # (T, d_model)
-W_1 = np.array([[1.0, -1], [-1, 1], [0, 0]])  # (d_model, d_ff)
 TOLERANCE = 1e-3  # weights may be written as decimals
 
 
@@ -57,29 +58,30 @@ def network_by_hand(answer: object) -> str:
 
 
 @exercise("feed_forward-2")
-def dead_unit(answer: object) -> str:
-    """A bias b_1 under which unit 1 is 0 for all four verbs, and unit 2 is as it was."""
-    b_1 = as_array(answer, (2,), "b_1 has one number for each unit.").astype(float)
-    before = VERBS @ W_1
-    after = before + b_1
-    first, second = np.maximum(0, after).T
-    reject(not np.isfinite(after).all(), "A bias is a finite number.", "A small one will do.")
+def bends_where_wanted(answer: object) -> str:
+    """W_2 of the units n, n − 1, n − 2, n − 3 for the outputs 0, 1, 0, 0, 1: (1, −2, 1, 1)."""
+    weights = as_array(answer)
+    reject(weights.size == 5, "These are five outputs.", "There is one weight for each unit.")
+    reject(weights.size != 4, "Four weights were asked for.", "There is one for each unit.")
+    weights = weights.astype(float).reshape(4)
+    n = np.arange(5.0)[:, None]
+    out = np.maximum(0, n - np.arange(4)) @ weights
     reject(
-        is_close(first, np.maximum(0, before[:, 1])) or not second.any(),
-        "Unit 2 has changed, or both have.",
-        "The first number of b_1 belongs to unit 1, the second to unit 2.",
+        is_close(weights, [1, -1, 0, 1], TOLERANCE),
+        "These are the rises of the output.",
+        "A unit goes on rising after its bend. What does the next one have to add to it?",
     )
     reject(
-        not is_close(second, np.maximum(0, before[:, 1])),
-        "Unit 2 has changed.",
-        "Which number leaves a sum as it is?",
+        is_close(weights, [0, 1, 0, 0], TOLERANCE) or is_close(weights, [1, 0, 0, 1], TOLERANCE),
+        "These are outputs.",
+        "A weight says by how much the rise changes at the bend of its unit.",
     )
     reject(
-        first.max() > 0,
-        f"Unit 1 still reaches {first.max():g} for one of the verbs.",
-        "Its largest sum before the activation is 1. What has to be added to end at 0 or below?",
+        not is_close(out, [0, 1, 0, 0, 1], TOLERANCE),
+        f"The outputs are {', '.join(f'{v:g}' for v in out)}.",
+        "Begin at n = 1, where only the first unit is above 0. Then n = 2, and so on.",
     )
-    return "right: now a missing -s is not found, and no other verb changes."
+    return "right: three changes along a line. One LayerNorm alone allows two."
 
 
 @exercise("feed_forward-3")
@@ -99,45 +101,157 @@ def evidence(answer: object) -> str:
 
 
 @exercise("feed_forward-4")
-def one_unit(answer: object) -> str:
-    """Weights and a bias (w, w, b) with relu(x · w + b) = 1 for (1, 1), and 0 else."""
-    which = "The weight of *negated*, the weight of *past*, and the bias."
-    *weights, bias = as_array(answer, (3,), which).astype(float)
-    cases = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
-    sums = cases @ weights + bias
-    unit = np.maximum(0, sums)
+def negated_and_past(answer: object) -> str:
+    """W_1, b_1, W_2, b_2 of a network that writes "negated and past" to the third number."""
+    four = "Four parts, in this order: W_1, b_1, W_2, b_2."
     reject(
-        is_close(unit, [0, 1, 1, 2], TOLERANCE),
+        not isinstance(answer, list | tuple),
+        "A list or a tuple was asked for.",
+        "It has four parts.",
+    )
+    parts = list(answer)  # type: ignore[call-overload]
+    reject(len(parts) != 4, f"There are {len(parts)} parts.", four)
+    w_1, b_1, w_2, b_2 = (as_array(part).astype(float) for part in parts)
+    width = b_1.size
+    if width == 1:  # one unit: a plain list of three numbers is its column, or its row
+        w_1 = w_1.reshape(3, 1) if w_1.shape == (3,) else w_1
+        w_2 = w_2.reshape(1, 3) if w_2.shape == (3,) else w_2
+    b_2 = np.full(3, b_2.item()) if b_2.size == 1 else b_2
+    b_2 = b_2.reshape(3) if b_2.size == 3 else b_2
+    shapes = {"W_1": (w_1, (3, width)), "W_2": (w_2, (width, 3)), "b_2": (b_2, (3,))}
+    for name, (matrix, wanted) in shapes.items():
+        reject(
+            matrix.shape != wanted,
+            f"{name} has shape {matrix.shape}.",
+            f"b_1 says that d_ff is {width}. Then it is {wanted}.",
+        )
+    finite = all(np.isfinite(part).all() for part in (w_1, b_1, w_2, b_2))
+    reject(not finite, "A weight is a finite number.", "Small ones will do.")
+    tokens = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
+    out = np.maximum(0, tokens @ w_1 + b_1.reshape(-1)) @ w_2 + b_2
+    said = out[:, 2]
+    reject(
+        is_close(said, [0, 1, 1, 2], TOLERANCE) or is_close(said, [0, 1, 1, 1], TOLERANCE),
         "Each feature alone is enough for it.",
         "Which bias takes a sum of 1 down to 0?",
     )
     reject(
-        is_close(unit, [0, 1, 1, 0], TOLERANCE) or is_close(unit, [0, 0, 0, 0], TOLERANCE),
-        "It is 0 for (1, 1).",
-        "Both features have to push the unit up.",
+        is_close(said, [0, 0, 0, 0], TOLERANCE),
+        "It writes nothing for any token.",
+        "For (1, 1, 0) the sum of a unit has to be above 0.",
     )
     reject(
-        unit[0] > TOLERANCE,
-        "It is active when neither feature is there.",
-        "For (0, 0) the sum is the bias alone.",
+        not is_close(said, [0, 0, 0, 1], TOLERANCE),
+        f"It writes {', '.join(f'{v:g}' for v in said)} for (0, 0), (1, 0), (0, 1), (1, 1).",
+        "Compute the sum of each unit for each of these four, then what its row of W_2 adds.",
     )
     reject(
-        bool((unit[1:3] > TOLERANCE).any()),
-        "It is active for one feature alone.",
-        "For (1, 0) the sum is one weight and the bias. It may be 0 at most.",
-    )
-    reject(
-        not is_close(unit[3], 1, TOLERANCE),
-        f"For (1, 1) it is {unit[3]:g}.",
-        "Both weights and the bias have to sum to 1.",
+        not is_close(out[:, :2], np.zeros((4, 2)), TOLERANCE),
+        "The third number is right, but the other two are not 0.",
+        "Row by row, W_2 says what a unit writes to each of the three numbers.",
     )
     return (
-        "right: one ReLU unit is enough for *and*. XOR takes two if x itself is not added. "
-        "With a residual connection, the sum of the features − 2 · (this unit) is XOR."
+        "right: one ReLU unit is enough for *and*. A linear map behind x + FFN(x) can now read "
+        "XOR: negated + past − 2 · (third number)."
     )
 
 
 @exercise("feed_forward-5")
+def share_of_gpt_2_xl(answer: object) -> str:
+    """The share that the networks have of GPT-2 XL's matrices and its table: 0.632."""
+    share = as_number(answer)
+    share = share / 100 if share > 1 else share
+    layers = 12 * 48 * 1600
+    table, own = 50_257, 8 * 48 * 1600  # all counts over d
+    for wrong, mistake, hint in (
+        (8 / 12, "That is the share of the layers.", "The table has weights too: tokens times d."),
+        (4 / 12, "That is attention's share of the layers.", "The networks were asked for."),
+        (
+            own / (layers * 4 / 3 + table),
+            "That counts two attentions a layer.",
+            "A decoder-only model has no encoder to attend to.",
+        ),
+        (
+            layers / (layers + table),
+            "That is the share of the layers in the model.",
+            "How much of a layer is the network?",
+        ),
+        (own / 48 / (own / 48 * 1.5 + table), "That is a model of one layer.", "It has 48."),
+    ):
+        reject(abs(share - wrong) < 0.005, mistake, hint)
+    reject(
+        abs(share - own / (layers + table)) > 0.006,
+        "Not this share.",
+        "Count network, attention and table each in multiples of d² or d. Which go above the line?",
+    )
+    return "right: 63 %. In GPT-2 small, with the same table, it is 46 %."
+
+
+@exercise("feed_forward-6")
+def repaired_network(answer: object) -> str:
+    """`f(x, W_1, b_1, W_2, b_2)` with no token moved, and the B that hides one fault: 1."""
+    reject(
+        not isinstance(answer, list | tuple) or len(answer) != 2,
+        "Two things were asked for.",
+        "The repaired function, then a comma and the number of sentences.",
+    )
+    parts = list(answer)  # type: ignore[call-overload]
+    function, hides = as_function(parts[0]), as_number(parts[1])
+    rng = np.random.default_rng(8)
+    for batch, length in ((2, 3), (3, 3), (4, 2)):
+        x = rng.normal(size=(batch, length, 4))
+        weights = [rng.normal(size=size) for size in ((4, 5), (5,), (5, 4), (4,))]
+        w_1, b_1, w_2, b_2 = weights
+        got = np.asarray(function(x, *weights))
+        reject(
+            got.shape != x.shape,
+            f"For x of shape {x.shape} the shape is {got.shape}.",
+            "One output for each token: (B, T, d_model).",
+        )
+        between = np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2
+        at_the_end = np.maximum(0, (x @ w_1 + b_1) @ w_2 + b_2)
+        neither = (x @ w_1 + b_1) @ w_2 + b_2
+
+        def moved(out: np.ndarray[Any, Any], length: int = length) -> np.ndarray[Any, Any]:
+            return out.reshape(length, -1, 4).swapaxes(0, 1)
+
+        reject_each(
+            got,
+            (
+                moved(at_the_end),
+                "As it was handed out.",
+                "Compute two sentences, each alone and both together. Then look for the ReLU.",
+            ),
+            (
+                at_the_end,
+                "One fault is left: no output is ever negative.",
+                "Between which two steps does the formula have its max?",
+            ),
+            (
+                moved(between),
+                "One fault is left: outputs stand at other tokens.",
+                "In which order do the rows lie in the long table?",
+            ),
+            (
+                neither,
+                "The ReLU is gone.",
+                "Then two matrices are one. Where does the formula have its max?",
+            ),
+        )
+        reject(
+            not is_close(got, between, 1e-5),
+            "Not these outputs.",
+            "Put the formula beside the function, line by line; then undo the first reshape.",
+        )
+    reject(
+        hides != 1,
+        "The function is right. The number is not.",
+        "When are the shapes (T, B, d_model), axes swapped, and (B, T, d_model) the same rows?",
+    )
+    return "right: with one sentence, no row can go to another one."
+
+
+@exercise("feed_forward-7")
 def numbers_that_cannot_learn(answer: object) -> str:
     """Gradient entries that are 0 because one unit of a 3–2–3 network is dead: 3 + 1 + 3."""
     number = as_number(answer)
@@ -164,13 +278,13 @@ def numbers_that_cannot_learn(answer: object) -> str:
     )
     reject(
         number == 9,
-        "That is what the four verbs give.",
-        "Two of the nine belong to unit 2. It is active for one verb, and x has zeros there.",
+        "Two of these learn.",
+        "Unit 2 is active for some tokens, and no entry of a token is 0.",
     )
     reject(
         number != 7,
         "Not this number.",
-        "Count the unit's column of W_1, its entry of b_1 and its row of W_2.",
+        "Go through the four parts. In each: which numbers touch the dead unit, and only it?",
     )
     return (
         "right: plain gradient descent leaves them where they are as long as the inputs stay. "
@@ -178,7 +292,7 @@ def numbers_that_cannot_learn(answer: object) -> str:
     )
 
 
-@exercise("feed_forward-6")
+@exercise("feed_forward-8")
 def swiglu_width(answer: object) -> str:
     """The largest d_ff of SwiGLU with no more weights than 512 → 2048 → 512: 1365."""
     number = as_number(answer)
@@ -201,6 +315,6 @@ def swiglu_width(answer: object) -> str:
     reject(
         number != 1365,
         "Not this number.",
-        "Write both counts: 2 · 512 · 2048 on one side, 3 · 512 · d_ff on the other.",
+        "Count the weights of each. How many belong to one unit of SwiGLU?",
     )
     return "right: two thirds of 2048, rounded down."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import permutations, product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -47,7 +48,7 @@ def encoder(
     slope: float = 0.0,
     sentence: int | None = None,
     feature: bool = False,
-    circle: bool = False,
+    circle: Sequence[int] | None = None,
     turn: bool = False,
 ) -> Encode:
     """Self-attention over (B, T, d) without a mask, with positions or without.
@@ -57,7 +58,7 @@ def encoder(
         slope: of a bias that falls with the distance of query and key, as ALiBi's does.
         sentence: the one sentence of the batch that gets `add`; None is all.
         feature: positions move one number of an output up, and its neighbour down by as much.
-        circle: the bias takes the last token for a neighbour of the first.
+        circle: the places in the order of a circle; the bias has distances along it.
         turn: each output is rotated by its position, and keeps its length.
     """
 
@@ -69,8 +70,9 @@ def encoder(
         if not feature:
             whose = slice(None) if sentence is None else slice(sentence, sentence + 1)
             z[whose] += places
-        distance = abs(np.arange(T)[:, None] - np.arange(T))
-        if circle:
+        along = np.arange(T) if circle is None else np.argsort(circle)
+        distance = abs(along[:, None] - along)
+        if circle is not None:
             distance = np.minimum(distance, T - distance)
         scores = z @ z.mT / np.sqrt(x.dtype.type(x.shape[-1])) - x.dtype.type(slope) * distance
         e = np.exp(scores - scores.max(-1, keepdims=True))
@@ -93,10 +95,13 @@ def _last_column(x: Array) -> Array:
     return out
 
 
-def _last_place(x: Array) -> Array:
-    out = encoder()(x)
-    out[:, -1] *= 2
-    return out
+def _doubled_at(place: int) -> Encode:
+    def encode(x: Array) -> Array:
+        out = encoder()(x)
+        out[:, place] *= 2
+        return out
+
+    return encode
 
 
 def _of_the_token_before(x: Array) -> Array:
@@ -117,10 +122,13 @@ PLANTED: tuple[tuple[Encode, str, str], ...] = (
         "It misses positions that move one column of the outputs alone.",
         "How many of the numbers of an output do you compare? Compare all of them.",
     ),
-    (
-        _last_place,
-        "It misses a model that doubles the output at the last place.",
-        "How many of the outputs of a sentence do you compare? Compare all of them.",
+    *(
+        (
+            _doubled_at(place),
+            f"It misses a model that doubles the output at place {place}.",
+            "How many of the outputs of a sentence do you compare? Compare all of them.",
+        )
+        for place in range(6)
     ),
     (
         _of_the_token_before,
@@ -182,6 +190,20 @@ def _wrong_waves(
             "Which number of the formula is the third argument?",
         ),
     )
+
+
+def one_order_passes() -> Iterator[Encode]:
+    """Encoders that see the order; whoever tries a single order meets one that it cannot tell.
+
+    That order keeps each place within its cycle. With two cycles or more, one row for the places
+    of a cycle and one for the others hide from it; with one cycle, distances along that circle do.
+    """
+    for group in product((0, 1), repeat=5):
+        if any(group):
+            yield encoder(waves(2, 8)[[0, *group]])
+    for others in permutations(range(1, 6)):
+        if others[0] < others[-1]:  # each circle once, not backwards too
+            yield encoder(slope=0.5, circle=(0, *others))
 
 
 FAINT = 1e-2  # the size of the faintest positions that have to be found
@@ -269,7 +291,7 @@ def build_waves(answer: object) -> str:
             "One row for each given position, one column for each of d_model numbers.",
         )
         right = waves(p, d_model, base=base)
-        if is_close(got, right, 1e-2 if got.dtype == np.float32 else 1e-4):
+        if is_close(got, right, 1e-3 if got.dtype == np.float32 else 1e-4):
             continue
         reject_each(got, *_wrong_waves(p, d_model, base, right), tolerance=1e-4)
         reject(
@@ -407,9 +429,14 @@ def order_blind(answer: object) -> str:
         "A reversed sentence keeps every distance. Which change of order does not?",
     )
     reject(
-        bool(function(encoder(slope=0.5, circle=True), x)),
+        bool(function(encoder(slope=0.5, circle=range(6)), x)),
         "It misses a model that counts distances around a circle.",
         "Moving all tokens along by one keeps every distance on a circle. Try other orders too.",
+    )
+    reject(
+        bool(function(encoder(rows[np.arange(6) // 2]), x)),
+        "It misses a model that gives two neighbours one row.",
+        "Which orders leave each token with its row? Try others too.",
     )
     for place in range(6):
         marked = np.zeros((6, 8))
@@ -437,6 +464,11 @@ def order_blind(answer: object) -> str:
     )
     for encode, mistake, hint in PLANTED:
         reject(bool(function(encode, x)), mistake, hint)
+    reject(
+        any(function(encode, x) for encode in one_order_passes()),
+        "It misses a model that your orders do not change.",
+        "For each single order there is a model that sees the order and passes. Try two or more.",
+    )
     for dtype in (np.float64, np.float32):
         name, y = np.dtype(dtype).name, x.astype(dtype)
         reject(
@@ -449,7 +481,7 @@ def order_blind(answer: object) -> str:
             f"In {name} it misses positions of size {FAINT:g}.",
             "Small positions still move the outputs by far more than rounding. Mind the tolerance.",
         )
-    return "right: it finds every position that was planted, and raises no false alarm."
+    return "right: it finds every position that was planted, and calls attention alone blind."
 
 
 @exercise("positional-7")

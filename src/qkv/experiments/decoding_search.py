@@ -3,8 +3,9 @@
 `rows` compares beam search with greedy decoding: `helps` counts the pairs that only beam search
 translates as the grammar does, `hurts` those that only greedy decoding does. `short` and `long`
 count wrong translations with fewer or more words than the right one. `likeliest` is about the
-sentence of the highest probability of all, by best-first search. `penalties` tries more of them.
-`too_short` says what the translations with too few words are, and `early_end` how probable <eos> is
+sentence of the highest probability of all, by best-first search. `too_short` and `repeats` say, of
+all pairs that were held back, what the wrong translations of an early checkpoint are.
+`stopping` varies the rule by which a search stops. `early_end` is how probable <eos> is
 where the right translation goes on, with teacher forcing.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -27,7 +29,12 @@ from qkv.translator import Translator
 __all__ = ["check", "likeliest", "measure"]
 
 PENALTIES = (0.0, 1.0)
-MORE_PENALTIES = (0.0, 0.5, 1.0, 2.0, 3.0)  # of an early checkpoint, with a beam of 4
+STOPPING = (True, False, "never")  # rules of `qn.beam_search`, for a beam of 4
+FOUND: dict[str, Any] = {  # options of `translate`
+    "greedy": {"beam_size": 1},
+    "sum": {"beam_size": 4, "length_penalty": 0.0},
+    "mean": {"beam_size": 4, "length_penalty": 1.0},
+}
 EARLY_END = (100, 300, 3000)  # checkpoints
 LIMIT = 16  # tokens of a translation, <eos> among them
 
@@ -38,11 +45,7 @@ def likeliest(translator: Translator, text: str) -> tuple[str, float, int]:
     A prefix is never less likely than what continues it. So the first sentence that is taken from
     the queue finished is the likeliest of all.
 
-    Args:
-        translator: of the NumPy room.
-        text: English words that it knows.
-    Returns:
-        The translation, its log-probability, and how many prefixes were continued.
+    Returns the translation, its log-probability, and how many prefixes were continued.
     """
     model: Any = translator.model
     with model.inference_mode():
@@ -76,19 +79,9 @@ def measure(small: bool = False) -> dict[str, Any]:
             for penalty in PENALTIES:
                 options = {"beam_size": width, "length_penalty": penalty}
                 beam = translator.translate(sources, "beam", **options)
-                rows.append(
-                    {"step": step, "width": width, "penalty": penalty}
-                    | _compare(beam, greedy, targets)
-                )
+                counts = _compare(beam, greedy, targets)
+                rows.append({"step": step, "width": width, "penalty": penalty} | counts)
         best.append({"step": step} | _exact(translator, sources, greedy, targets))
-    early = pretrained(step=300)
-    greedy = early.translate(sources)
-    penalties, found = [], {"greedy": greedy}
-    for penalty in MORE_PENALTIES:
-        beam = early.translate(sources, "beam", beam_size=4, length_penalty=penalty)
-        penalties.append({"penalty": penalty} | _compare(beam, greedy, targets))
-        if penalty in PENALTIES:
-            found[f"beam of 4, {penalty:.0f}"] = beam
     return {
         "pairs": len(pairs),
         "words": _mean_words(targets),
@@ -96,15 +89,50 @@ def measure(small: bool = False) -> dict[str, Any]:
         "widths": list(widths),
         "rows": rows,
         "likeliest": best,
-        "penalties": penalties,
-        "too_short": {name: _too_short(texts, targets) for name, texts in found.items()},
-        "too_short_in_all": _too_short_in_all(list(found.values()), targets),
+        "stopping": _stopping(sources, targets),
         "early_end": {str(step): _early_end(step, sources, targets) for step in EARLY_END},
+        **_early_mistakes(held_back[:: 344 if small else 1]),
     }
+
+
+def _early_mistakes(pairs: Sequence[Any]) -> dict[str, dict[str, int]]:
+    """The early checkpoint, with more pairs: what its wrong translations are."""
+    sources = [" ".join(pair.source) for pair in pairs]
+    targets = [" ".join(pair.target) for pair in pairs]
+    early = pretrained(step=300)
+    greedy, by_sum = (early.translate(sources, "beam", **FOUND[name]) for name in ("greedy", "sum"))
+    return {"too_short": _too_short(by_sum, targets), "repeats": _repeats(greedy, targets)}
+
+
+def _repeats(found: Sequence[str], targets: Sequence[str]) -> dict[str, int]:
+    """Wrong translations with a word twice in direct succession, and those up to the limit."""
+    wrong = [f.split() for f, t in zip(found, targets, strict=True) if f != t]
+    return {
+        "wrong": len(wrong),
+        "a word twice": sum(any(a == b for a, b in pairwise(words)) for words in wrong),
+        "to the limit": sum(len(words) >= LIMIT - 1 for words in wrong),
+    }
+
+
+def _stopping(sources: Sequence[str], targets: Sequence[str]) -> list[dict[str, Any]]:
+    """Translations of an early checkpoint by a beam of 4, by exponent and stopping rule."""
+    early = pretrained(step=300)
+    greedy = early.translate(sources)
+    rows: list[dict[str, Any]] = []
+    for penalty in (1.0, 3.0):
+        for rule in STOPPING:
+            options: Any = {"beam_size": 4, "length_penalty": penalty, "early_stopping": rule}
+            found = early.translate(sources, "beam", **options)
+            rows.append({**_compare(found, greedy, targets), "penalty": penalty, "rule": rule})
+    return rows
 
 
 def _mean_words(texts: Sequence[str]) -> float:
     return round(sum(len(text.split()) for text in texts) / len(texts), 3)
+
+
+def _right(found: Sequence[str], targets: Sequence[str]) -> int:
+    return sum(a == b for a, b in zip(found, targets, strict=True))
 
 
 def _compare(
@@ -112,7 +140,7 @@ def _compare(
 ) -> dict[str, float]:
     triples = list(zip(beam, greedy, targets, strict=True))
     return {
-        "right": sum(b == t for b, _, t in triples),
+        "right": _right(beam, targets),
         "helps": sum(b == t != g for b, g, t in triples),
         "hurts": sum(g == t != b for b, g, t in triples),
         "other": sum(b != g for b, g, _ in triples),
@@ -145,13 +173,6 @@ def _too_short(found: Sequence[str], targets: Sequence[str]) -> dict[str, int]:
         "words left out": sum(bool(f) and f[-1] == t[-1] and _is_part(f, t) for f, t in short),
         "cut off": sum(f == t[: len(f)] for f, t in short),
     }
-
-
-def _too_short_in_all(found: Sequence[Sequence[str]], targets: Sequence[str]) -> int:
-    """How many sentences have too few words in each of several lists of translations."""
-    rows = zip(*found, targets, strict=True)
-    counts = [[len(text.split()) for text in row] for row in rows]
-    return sum(max(each[:-1]) < each[-1] for each in counts)
 
 
 def _is_part(words: Sequence[str], of: Sequence[str]) -> bool:
@@ -188,14 +209,12 @@ def check(figures: dict[str, Any]) -> None:
         return
     assert rows[300, 4, 1.0]["helps"] > 3 * rows[300, 4, 1.0]["hurts"] > 0
     assert rows[600, 4, 1.0]["helps"] <= rows[600, 4, 1.0]["hurts"]
-    assert rows[300, 4, 1.0]["right"] > rows[300, 4, 0.0]["right"]
-    kinds = figures["too_short"]["beam of 4, 0"]
+    kinds = figures["too_short"]
     assert kinds["ends as a sentence does"] > 0.9 * kinds["all"]
     assert kinds["words left out"] > 10 * kinds["cut off"]
     assert figures["early_end"]["100"] > 50 * figures["early_end"]["300"]
-    short, long = ([row[kind] for row in figures["penalties"]] for kind in ("short", "long"))
-    assert short == sorted(short, reverse=True)
-    assert long == sorted(long)
+    long = {(row["penalty"], row["rule"]): row["long"] for row in figures["stopping"]}
+    assert long[3.0, "never"] > 2 * long[3.0, False] > 4 * long[1.0, False]
 
 
 if __name__ == "__main__":

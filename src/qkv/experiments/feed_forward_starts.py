@@ -1,6 +1,7 @@
 """How often does training find XOR of two features? Networks of 1 to 16 units, 200 starts each.
 
-No residual connection: the answer is read from the hidden layer alone. All starts of one width are
+The answer is read from the hidden layer alone; in rows with "x added" also from x, as behind a
+residual connection. All starts of one width are
 trained at once: their weights have the start as the first axis.
 """
 
@@ -23,6 +24,9 @@ ROWS = {  # activation, the lower value of a feature, how weights start, rate
     "ReLU, PyTorch": ("relu", -1.0, "PyTorch", 0.01),
     "GELU": ("gelu", -1.0, "Glorot", 0.01),
     "GELU, 0 and 1": ("gelu", 0.0, "Glorot", 0.01),
+    "ReLU, x added": ("relu", -1.0, "Glorot", 0.01),
+    "ReLU, 0 and 1, x added": ("relu", 0.0, "Glorot", 0.01),
+    "ReLU, PyTorch, x added": ("relu", -1.0, "PyTorch", 0.01),
 }
 STEPS = 2000
 
@@ -44,7 +48,10 @@ def start(width: int, kind: str, starts: int, rng: torch.Generator) -> list[Tens
 
 
 def train(row: str, width: int, starts: int, steps: int) -> tuple[Tensor, Tensor]:
-    """Which starts end with all four right, and which end with a unit that is 0 for all four."""
+    """How many are right in the end, of each start; and which have a unit that is 0 for all four.
+
+    The path from x to the answer, where there is one, begins at 0.
+    """
     activation, lowest, kind, rate = ROWS[row]
     bend = F.relu if activation == "relu" else F.gelu
     w_1, b_1, w_2, b_2 = parameters = start(
@@ -52,20 +59,22 @@ def train(row: str, width: int, starts: int, steps: int) -> tuple[Tensor, Tensor
     )
     x = torch.tensor([[lowest, lowest], [lowest, 1], [1, 1], [1, lowest]])  # (4, 2)
     answers = torch.tensor([0.0, 1, 0, 1]).expand(starts, 4)
-    optimizer = torch.optim.Adam(parameters, rate)
+    past = torch.zeros(starts, 2, 1, requires_grad="x added" in row)
+    trained = [*parameters, past] if past.requires_grad else parameters
+    optimizer = torch.optim.Adam(trained, rate)
     for _ in range(steps):
-        logits = (bend(x @ w_1 + b_1) @ w_2 + b_2)[..., 0]  # (starts, 4)
+        logits = (bend(x @ w_1 + b_1) @ w_2 + b_2 + x @ past)[..., 0]  # (starts, 4)
         loss = F.binary_cross_entropy_with_logits(logits, answers, reduction="none")
         optimizer.zero_grad()
         loss.mean(dim=1).sum().backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-    right = ((logits > 0) == (answers > 0)).all(dim=1)
+    right = ((logits > 0) == (answers > 0)).sum(dim=1)
     dead = (x @ w_1 + b_1 <= 0).all(dim=1).any(dim=1)
     return right, dead
 
 
 def measure(small: bool = False) -> dict[str, Any]:
-    """{"solved": {row: {width: % of the starts}}, "two units": {row: failed starts, with dead}}."""
+    """{"solved": {row: {width: % of the starts}}, "two units": {row: starts that failed}}."""
     torch.set_num_threads(1)
     starts, steps = (50, 400) if small else (200, STEPS)
     solved: dict[str, Any] = {}
@@ -74,11 +83,12 @@ def measure(small: bool = False) -> dict[str, Any]:
         solved[row] = {}
         for width in WIDTHS:
             right, dead = train(row, width, starts, steps)
-            solved[row][str(width)] = round(100 * float(right.float().mean()))
-            if width == 2 and row.startswith("ReLU"):
+            solved[row][str(width)] = round(100 * float((right == 4).float().mean()))
+            if width == 2 and row.startswith("ReLU") and "added" not in row:
                 two[row] = {
-                    "failed": int((~right).sum()),
-                    "with a dead unit": int((~right & dead).sum()),
+                    "failed": int((right < 4).sum()),
+                    "three right": int((right == 3).sum()),
+                    "with a dead unit": int(((right < 4) & dead).sum()),
                 }
     return {"solved": solved, "two units": two}
 
@@ -86,7 +96,10 @@ def measure(small: bool = False) -> dict[str, Any]:
 def check(figures: dict[str, Any]) -> None:
     """Few ReLU units often fail, sixteen hardly ever; GELU needs fewer; some failures are dead."""
     for row, widths in figures["solved"].items():
-        if row.startswith("ReLU"):
+        if "added" in row:
+            assert widths["1"] >= 20
+            assert widths["2"] >= 60
+        elif row.startswith("ReLU"):
             assert widths["1"] == 0
             assert 5 <= widths["2"] <= 50
             assert widths["2"] + 10 < widths["4"] <= widths["16"]

@@ -30,8 +30,12 @@ __all__ = ["check", "measure", "train"]
 RECIPE: dict[str, dict[str, Any]] = json.loads(MODEL.read_text())["metadata"]["recipe"]
 
 
-def train(seed: int, steps: int, threads: int = 1) -> Translator:
-    """Train by the recipe of the model that ships, from another seed."""
+def train(seed: int, steps: int, threads: int = 1, until: int | None = None) -> Translator:
+    """Train by the recipe of the model that ships, from another seed.
+
+    Args:
+        until: the step after which it is left, with the schedule of `steps`; None is the last.
+    """
     data_options = RECIPE["data"] | {"columns": tuple(RECIPE["data"]["columns"])}
     sizes = ModelConfig(**RECIPE["model"])
     options = RECIPE["training"] | {"betas": tuple(RECIPE["training"]["betas"])}
@@ -42,8 +46,9 @@ def train(seed: int, steps: int, threads: int = 1) -> Translator:
         rng = torch.Generator().manual_seed(seed)
         model = Transformer(data.model_config(**asdict(sizes)), rng=rng)
         trainer = Trainer(model, data, training, runtime)
-        for _ in trainer.steps():
-            pass
+        for result in trainer.steps():
+            if result.step == until:
+                break
         return Translator.from_checkpoint(trainer.checkpoint())
 
 

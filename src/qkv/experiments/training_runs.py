@@ -1,10 +1,13 @@
-"""Six trainings of a small translator: one as it should be, five with a fault; what each writes.
+"""Seven trainings of a small translator: one as it should be, six with a fault; what each writes.
 
 The faults are those of FAULTS. `measure` trains each from several seeds. Figures, by run:
 `training` and `validation`, one list a seed, the loss at `steps`: that of training is the mean over
-the steps before, as the run itself reports it; that of validation is of words alone. `exact`, the
-share of pairs held back that greedy decoding translates word for word; `writes`, what it makes of
-SENTENCE.
+the steps before, as the run itself reports it; that of validation is of words alone. Of the pairs
+held back, greedy decoding: `exact`, the share that it translates word for word; `first_sos` and
+`first_eos`, the shares at which the first token that it writes is <sos> or <eos>. `writes`, the
+tokens that it makes of SENTENCE. Two probes show where a run looks for its answer, the encoder
+reading SENTENCE: `repeats`, the share of all words w at which the decoder predicts w after reading
+w; `looks_ahead`, the share at which its first row, <sos>, predicts w if the second row is w.
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ FAULTS = {
     "no mask": "the decoder's self-attention sees later words",
     "loss on padding": "targets are padded to 16 tokens, and <PAD> counts as a word",
     "rate too high": "thirty times the rate",
+    "rate too low": "a thirtieth of the rate",
     "few pairs": "100 pairs for training",
 }
 SENTENCE = "The cat sat on the mat"
@@ -75,7 +79,7 @@ class Run:
 
     def rate(self, step: int) -> float:
         """Rises over a tenth of the steps, then falls to 0."""
-        peak = RATE * (30 if self.fault == "rate too high" else 1)
+        peak = RATE * {"rate too high": 30, "rate too low": 1 / 30}.get(self.fault, 1)
         return linear_schedule(step, self.steps, max(1, self.steps // 10), peak)
 
     def step(self, rate: float) -> float:
@@ -124,8 +128,8 @@ def validation_loss(model: Transformer, fault: str = "healthy") -> float:
 
 
 @torch.no_grad()
-def write(model: Transformer, texts: list[str]) -> list[str]:
-    """Greedy translations, each step computed anew from what is written."""
+def write(model: Transformer, texts: list[str]) -> list[list[int]]:
+    """Greedy translations up to <eos>, as ids; each step is computed anew from what is written."""
     data = small_data()
     encoded = [(data.source.encode(text, eos=True), np.array([SOS, EOS])) for text in texts]
     source = torch.as_tensor(collate(encoded, np.arange(len(texts))).source)
@@ -134,25 +138,43 @@ def write(model: Transformer, texts: list[str]) -> list[str]:
     for _ in range(LONGEST):
         best = model.decode(written, memory, memory_mask=mask, last=True).argmax(-1)  # (B, 1)
         written = torch.cat([written, best], 1)
-    return [data.target.decode(_until_end(row)) for row in written[:, 1:].tolist()]
+    return [_until_end(row) for row in written[:, 1:].tolist()]
 
 
 def _until_end(ids: list[int]) -> list[int]:
-    return ids[: ids.index(EOS)] if EOS in ids else ids
+    return ids[: ids.index(EOS) + 1] if EOS in ids else ids
 
 
-def exact(model: Transformer) -> float:
-    """Share of the pairs held back that are translated word for word."""
-    texts = small_data().validation_texts
+def shares_written(model: Transformer) -> tuple[float, float, float]:
+    """Shares of the pairs held back: word for word right; begun with <sos>; begun with <eos>."""
+    data = small_data()
+    texts = data.validation_texts
     written = write(model, [source for source, _ in texts])
-    return float(
-        np.mean([ours == target for ours, (_, target) in zip(written, texts, strict=True)])
-    )
+    said = [data.target.decode([i for i in ids if i != EOS]) for ids in written]
+    right = [ours == target for ours, (_, target) in zip(said, texts, strict=True)]
+    firsts = [[ids[0] == special for ids in written] for special in (SOS, EOS)]
+    exact, sos, eos = (round(float(np.mean(hits)), 3) for hits in (right, *firsts))
+    return exact, sos, eos
+
+
+@torch.no_grad()
+def probes(model: Transformer) -> tuple[float, float]:
+    """Shares of the words w that the decoder predicts after w, and that row 0 predicts before w."""
+    data = small_data()
+    words = torch.arange(EOS + 2, len(data.target))[:, None]  # (W, 1) after <unk>
+    source = torch.as_tensor(data.source.encode(SENTENCE, eos=True)).expand(len(words), -1)
+    starts = torch.full_like(words, SOS)
+    model.eval()
+    shares = []
+    for read in (words, torch.cat([starts, words], 1)):
+        first_row = model(source, read)[:, 0].argmax(-1)  # (W,)
+        shares.append(round((first_row == words[:, 0]).double().mean().item(), 3))
+    return shares[0], shares[1]
 
 
 def measure(small: bool = False) -> Figures:
     """Train with each fault, from several seeds."""
-    seeds, steps, every = (1, 40, 20) if small else (3, 600, 20)
+    seeds, steps, every = (1, 40, 20) if small else (5, 600, 20)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     runs: dict[str, Any] = {}
@@ -161,8 +183,11 @@ def measure(small: bool = False) -> Figures:
         for seed in range(seeds):
             run = Run(fault, seed, steps)
             curves = run.curves(every)
-            found.append((*curves, round(exact(run.model), 3), write(run.model, [SENTENCE])[0]))
-        names = ("training", "validation", "exact", "writes")
+            shares = (*shares_written(run.model), *probes(run.model))
+            writes = small_data().target.labels(np.array(write(run.model, [SENTENCE])[0]))
+            found.append((*curves, *shares, " ".join(writes)))
+        names = ["training", "validation", "exact", "first_sos", "first_eos", "repeats"]
+        names += ["looks_ahead", "writes"]
         runs[fault] = dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
     torch.set_num_threads(threads)
     return {"steps": list(range(every, steps + 1, every)), "runs": runs}
@@ -185,11 +210,18 @@ def check(figures: Figures) -> None:
     for better, worse in pairwise(falling):
         assert max(last[worse, "training"]) < min(last[better, "training"])
     assert max(last["no mask", "validation"]) < 0.03 < min(last["healthy", "validation"])
-    for name in falling[:2]:
-        assert min(runs[name]["exact"]) > 0.8
-        assert set(runs[name]["writes"]) == {"고양이가 매트 위에 앉았다"}
+    for name, least in (("healthy", 0.84), ("loss on padding", 0.78)):
+        assert min(runs[name]["exact"]) > least
+        assert set(runs[name]["writes"]) == {"고양이가 매트 위에 앉았다 <eos>"}
     assert np.mean(last["loss on padding", "validation"]) > np.mean(last["healthy", "validation"])
+    for probe, fault in (("repeats", "not shifted"), ("looks_ahead", "no mask")):
+        assert max(runs["healthy"][probe]) < 0.01 < 0.6 < min(runs[fault][probe])
+    assert min(runs["not shifted"]["repeats"]) > 0.99
+    assert min(runs["no mask"]["repeats"]) > 0.7
+    assert min(runs["not shifted"]["first_sos"]) > 0.7 > 0 == max(runs["healthy"]["first_sos"])
+    assert min(runs["no mask"]["first_eos"]) < 0.1 < 0.9 < max(runs["no mask"]["first_eos"])
     assert min(last["rate too high", "training"]) > 1.5
+    assert min(last["rate too low", "training"]) > 4
     assert max(last["few pairs", "training"]) < 0.001 < 5 < min(last["few pairs", "validation"])
 
 

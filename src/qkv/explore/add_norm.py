@@ -39,15 +39,15 @@ def deep_stack(*, depth: int, weights: str) -> Panels:
     """
     found = {way: signals(way, depth, weights) for way in PLACEMENTS}
     layers = np.arange(depth + 1)
-    gradients = {way: _power(run.gradients) for way, run in found.items()}
+    gradients = {way: _power(run.gradients[::-1]) for way, run in found.items()}
     sizes = {way: _power(run.sizes) for way, run in found.items()}
     differences = {way: _power(run.differences) for way, run in found.items()}
     return {
         "differences": Lines(layers, differences, "sub-layer"),
-        "gradient": Lines(layers[1:], gradients, "sub-layer"),
+        "gradient": Lines(layers, gradients, "sub-layers on the way back"),
         "size": Lines(layers, sizes, "sub-layer"),
         "summary": Table(
-            ("placement", "difference at the last", "gradient at the first"),
+            ("stack", "difference at the end", "gradient at the start"),
             tuple(
                 (way, short(run.differences[-1]), short(run.gradients[0]))
                 for way, run in found.items()

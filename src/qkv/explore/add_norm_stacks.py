@@ -17,7 +17,7 @@ Array = NDArray[Any]
 TOKENS = ("The", "cat", "sat", "on", "the", "mat")
 WIDTH, HEADS, HIDDEN = 64, 4, 256
 PLACEMENTS = ("neither", "norm only", "residual only", "post-norm", "pre-norm")
-STARTS = ("N(0, 0.02)", "Xavier", "N(0, 0.25)")  # how the weights are drawn
+STARTS = ("N(0, 0.07)", "Xavier")  # how the weights are drawn; 0.02 √(768 / 64) is 0.07
 SUBLAYERS = ("attention", "feed-forward", "in turn")
 ROUNDING = 1e-12  # a difference below this is the rounding of float64
 SEEDS = 5
@@ -28,16 +28,19 @@ class Signals:
     """What one forward and one backward through a stack show.
 
     Args:
-        gradients: (depth,) size of the gradient of each sub-layer's weights; infinite where float64
-            overflows on the way back.
+        gradients: (depth + 1,) root mean square of the gradient with respect to the vectors, before
+            the stack and after each step: 1 at the last; infinite where float64 overflows.
         sizes: (depth + 1,) root mean square of the vectors, before the stack and after each step.
         differences: (depth + 1,) the size without the tokens' mean vector, divided by the size: 0
             when all tokens have the same vector, but for rounding.
+        queries: (depth,) root mean square of the gradient of each W_Q; not a number where a
+            sub-layer has none.
     """
 
     gradients: Array
     sizes: Array
     differences: Array
+    queries: Array
 
 
 class Attention:
@@ -135,13 +138,17 @@ def signals(
     vectors = [x]
     for f, norm in zip(stack, norms, strict=True):
         vectors.append(step(vectors[-1], f, norm, placement))
+    gradients, queries = [dout / _size(dout)], []  # from the last to the first
     with np.errstate(over="ignore", invalid="ignore"):
         for f, norm in zip(reversed(stack), reversed(norms), strict=True):
-            dout = step_backward(dout, f, norm, placement)
+            gradients.append(step_backward(gradients[-1], f, norm, placement))
+            found = _size(f.layer.w_q.grads["weight"]) if isinstance(f, Attention) else math.nan
+            queries.append(found)
     sizes = np.array([_size(x) for x in vectors])
     apart = np.array([_size(x - x.mean(axis=0)) for x in vectors])
     shares = np.where(apart / sizes < ROUNDING, 0, apart / sizes)
-    return Signals(np.array([_gradient_norm(f) for f in stack]), sizes, shares)
+    of_x = np.array([_size(dx) for dx in reversed(gradients)])
+    return Signals(of_x, sizes, shares, np.array(queries[::-1]))
 
 
 def medians(
@@ -150,23 +157,18 @@ def medians(
     """Medians of SEEDS seeds, for a stack as `signals` takes it.
 
     Returns:
-        The difference between the tokens after the last sub-layer, and the gradient norm at the
-        first.
+        The difference between the tokens after the last sub-layer, and the size of the gradient
+        of W_Q in the middle one, for a gradient of size 1 above the last.
     """
     runs = [signals(placement, depth, start, seed, kind) for seed in range(SEEDS)]
     differences = [run.differences[-1] for run in runs]
-    return float(np.median(differences)), float(np.median([run.gradients[0] for run in runs]))
+    queries = [run.queries[(depth - 1) // 2] for run in runs]
+    return float(np.median(differences)), float(np.median(queries))
 
 
 def _size(x: Array) -> float:
-    """Root mean square of all entries, without underflow."""
+    """Root mean square of all entries, without underflow; infinite if one is not finite."""
     largest = float(np.abs(x).max())
-    return largest * math.sqrt(float(((x / largest) ** 2).mean())) if largest else 0.0
-
-
-def _gradient_norm(f: SubLayer) -> float:
-    weights = [g.ravel() for name, g in f.layer.named_gradients() if name.endswith("weight")]
-    together = np.concatenate(weights)
-    if not np.isfinite(together).all():
+    if not math.isfinite(largest):
         return math.inf
-    return _size(together) * math.sqrt(together.size)
+    return largest * math.sqrt(float(((x / largest) ** 2).mean())) if largest else 0.0

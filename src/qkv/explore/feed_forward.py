@@ -28,7 +28,7 @@ def units(*, target: str, activation: str, d_ff: int) -> Panels:
     them, by least squares.
 
     Args:
-        target: one of TARGETS: |x|, 0 then 1, or a sine.
+        target: one of TARGETS: |u|, 0 then 1, or a sine.
         activation: one of ACTIVATIONS.
         d_ff: how many units.
     """
@@ -39,8 +39,8 @@ def units(*, target: str, activation: str, d_ff: int) -> Panels:
     output = rounded(hidden @ second + (wanted - hidden @ second).mean())
     added = {f"{i + 1}": rounded(hidden[:, i] * second[i]) for i in range(d_ff)}
     return {
-        "network": Lines(X, {"wanted": wanted, "network": output}, "x", "output"),
-        "units": Lines(X, added, "x", "what each unit adds"),
+        "network": Lines(X, {"wanted": wanted, "network": output}, "u", "output"),
+        "units": Lines(X, added, "u", "what each unit adds"),
         "typical error": f"{np.sqrt(((output - wanted) ** 2).mean()):.2f}",
         "parameters": f"{3 * d_ff + 1}",
     }

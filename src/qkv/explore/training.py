@@ -1,16 +1,16 @@
-"""Explorers of the chapter on training: attention forming, and the paper's learning rate."""
+"""Explorers of the chapter on training: the learning rate, and attention forming."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from qkv.experiments import stored_result
 from qkv.explore.framework.panels import Bars, Heatmap, Lines, Panels
-from qkv.learning_rate_schedules import noam_schedule
 from qkv.numpy import softmax
 from qkv.pretrained import pretrained
 from qkv.text import SOS
 
-__all__ = ["NOAM", "SENTENCES", "attention_forming", "noam"]
+__all__ = ["NORMS", "RATES", "SENTENCES", "WARMUPS", "attention_forming", "learning_rate"]
 
 # Sentence pairs of the book's grammar.
 SENTENCES = {
@@ -18,12 +18,9 @@ SENTENCES = {
     "I like the small cat": "나는 작은 고양이를 좋아한다",
     "The dog will sleep under the table": "개가 탁자 아래에서 잘 것이다",
 }
-NOAM = {
-    "d_model": [256, 512, 1024],
-    "warmup": [2000, 4000, 8000, 16000],
-    "factor": [0.5, 1.0],
-}
-DRAWN = np.unique(np.geomspace(1, 32000, 90).round().astype(int))  # steps of the curve
+RATES = [0.0003, 0.001, 0.003, 0.01, 0.03]
+WARMUPS = [1, 30, 100]
+NORMS = ["post-norm", "pre-norm"]
 
 
 def attention_forming(*, sentence: str, step: int) -> Panels:
@@ -48,16 +45,27 @@ def attention_forming(*, sentence: str, step: int) -> Panels:
     }
 
 
-def noam(*, d_model: int, warmup: int, factor: float) -> Panels:
-    """The learning rate of the paper, step by step.
+def learning_rate(*, rate: float, warmup: int, norm: str) -> Panels:
+    """The stored trainings of `training_rates`: one rate, beside the ends of all.
 
     Args:
-        d_model, warmup, factor: as `noam_schedule` takes them.
+        rate: the learning rate after the warm-up; the nearest of RATES is shown.
+        warmup: steps during which it rises; the nearest of WARMUPS is shown, and 1 is none.
+        norm: one of NORMS.
     """
-    rates = [noam_schedule(step, d_model, warmup, factor) for step in DRAWN.tolist()]
-    peak = noam_schedule(warmup, d_model, warmup, factor)
+    figures = stored_result("training_rates").figures
+    of_norm, every = figures[norm.removesuffix("-norm")], figures["every"]
+    row, column = _nearest(figures["warmups"], warmup), _nearest(figures["rates"], rate)
+    ends = np.array(of_norm["loss"][row])  # (rates, seeds)
+    shown, steps = figures["rates"][column], np.arange(every, figures["steps"] + 1, every)
     return {
-        "peak": f"{peak:.5e} at step {warmup:,}",
-        "first": f"{noam_schedule(1, d_model, warmup, factor):.2e}",
-        "rate": Lines(DRAWN, {"rate": np.array(rates) * 1e3}, "step", "rate × 1000", mark=warmup),
+        "end": f"{ends[column].min():.1f} to {ends[column].max():.1f} at rate {shown:g}",
+        "curve": Lines(steps, {"loss": of_norm["training"][row][column]}, "step", "training loss"),
+        "ends": Lines(
+            figures["rates"], {"loss": ends.mean(1)}, "rate", "loss at the end", True, mark=shown
+        ),
     }
+
+
+def _nearest(values: list[float], value: float) -> int:
+    return int(np.abs(np.log(values) - np.log(value)).argmin())
