@@ -50,30 +50,30 @@ def batch(answers=labels(), mask=prefix_mask):  # noqa: B008
     )
 
 
-def masked(ids, gaps, mask_id, pad_id):
+def masked(ids, gaps, mask_id):
     return np.where(gaps, mask_id, ids), np.where(gaps, ids, -100)
 
 
-def both_faults(ids, gaps, mask_id, pad_id):
-    reads = ids
-    reads[gaps] = mask_id
-    return reads, np.where(ids == pad_id, -100, ids)
-
-
-def mask_as_answer(ids, gaps, mask_id, pad_id):
+def mask_as_answer(ids, gaps, mask_id):
     reads = ids
     reads[gaps] = mask_id
     return reads, np.where(gaps, ids, -100)
 
 
-def all_rows(ids, gaps, mask_id, pad_id):
-    return np.where(gaps, mask_id, ids), np.where(ids == pad_id, -100, ids)
+def all_rows(ids, gaps, mask_id):
+    return np.where(gaps, mask_id, ids), ids.copy()
 
 
-def into_ids(ids, gaps, mask_id, pad_id):
+def into_ids(ids, gaps, mask_id):
     answers = np.where(gaps, ids, -100)
     ids[gaps] = mask_id
     return ids, answers
+
+
+def by_copy(ids, gaps, mask_id):
+    reads = ids.copy()
+    reads[gaps] = mask_id
+    return reads, np.where(gaps, ids, -100)
 
 
 def middle_last(words, start, stop):
@@ -117,10 +117,8 @@ class TestAnswers(ExerciseAnswers):
         "a mask of 0 and 1": ("families-4", batch(mask=lambda *a: prefix_mask(*a).astype(int))),
         "a mask with axes": ("families-4", batch(mask=lambda *a: prefix_mask(*a)[None, None])),
         "a list of two": ("families-4", lambda *a: list(batch()(*a))),
-        "answers first, then a copy": (
-            "families-5",
-            lambda ids, gaps, *rest: masked(ids.copy(), gaps, *rest),
-        ),
+        "a copy": ("families-5", by_copy),
+        "letters in another order": ("families-3", "DB"),
         "a tuple of words": ("families-7", lambda *a: tuple(middle_last(*a))),
         "a float": ("families-8", 9.0),
     }
@@ -152,7 +150,8 @@ class TestAnswers(ExerciseAnswers):
             "C": "BCD",
             "E": "BDE",
             "every replaced word": "BE",
-            "every score": "ADF",
+            "every score": "AD",
+            "every number": "ADF",
             "scores and training": "ACDF",
         },
         "families-4": {
@@ -181,14 +180,13 @@ class TestAnswers(ExerciseAnswers):
             "something else": batch(mask=lambda T, n: np.eye(T, dtype=bool)),
         },
         "families-5": {
-            "as it was": both_faults,
-            "the mask as answer": mask_as_answer,
+            "as it was": mask_as_answer,
             "all rows": all_rows,
             "writes into ids": into_ids,
             "nothing masked": lambda ids, gaps, *_: (ids, np.where(gaps, ids, -100)),
-            "padding as the mark": lambda ids, gaps, m, p: (
+            "0 as the mark": lambda ids, gaps, m: (
                 np.where(gaps, m, ids),
-                np.where(gaps, ids, p),
+                np.where(gaps, ids, 0),
             ),
             "exchanged": lambda *a: masked(*a)[::-1],
             "one array": lambda *a: masked(*a)[0],

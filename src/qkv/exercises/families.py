@@ -137,13 +137,13 @@ def evidence(answer: object) -> str:
             "On which side of the gap does the replaced word stand?",
         ),
         (
-            "ADF",
+            "AD",
             "You took every high score for evidence.",
             "Which score can a constant guess reach at that gap, or a rule from the left side?",
         ),
         (
             "ACDF",
-            "You took scores and training for what the model reads.",
+            "You took scores, losses and training for what the model reads.",
             "Which score can no rule from the left side reach? And must a model use what it saw in "
             "training?",
         ),
@@ -277,17 +277,17 @@ def _check_prefix_labels(got: Any, ids: np.ndarray, prefix: int, pad_id: int) ->
 
 @exercise("families-5")
 def masked_batch(answer: object) -> str:
-    """`f(ids, gaps, mask_id, pad_id)`: what a BERT reads, and the answers of the gaps alone."""
+    """`f(ids, gaps, mask_id)`: what a BERT reads, and the answers of the gaps alone."""
     function = as_function(answer)
     ids = np.array([[5, 8, 6, 9, 0], [7, 7, 4, 8, 6]])
     rows = np.array([[9, 4, 9, 5, 6, 8, 4]])
     cases = (
-        (ids, np.array([[0, 0, 1, 0, 0], [0, 1, 0, 0, 1]]) > 0, 3, 0),
-        (rows, np.array([[0, 1, 0, 0, 0, 0, 1]]) > 0, 2, 1),
-        (ids, np.zeros((2, 5), dtype=bool), 3, 0),
+        (ids, np.array([[0, 0, 1, 0, 0], [0, 1, 0, 0, 1]]) > 0, 3),
+        (rows, np.array([[0, 1, 0, 0, 0, 0, 1]]) > 0, 2),
+        (ids, np.zeros((2, 5), dtype=bool), 3),
     )
-    for tokens, gaps, mask_id, pad_id in cases:
-        got = function(tokens, gaps, mask_id, pad_id)
+    for tokens, gaps, mask_id in cases:
+        got = function(tokens, gaps, mask_id)
         reject(
             not isinstance(got, list | tuple) or len(got) != 2,
             "Two arrays were asked for.",
@@ -312,19 +312,15 @@ def masked_batch(answer: object) -> str:
                 "When are the answers taken from ids, and what stands in ids by then?",
             ),
             (
-                np.where(tokens == pad_id, -100, tokens),
-                "Rows are asked that read their own answer.",
-                "Which rows of a BERT may be asked?",
+                tokens,
+                "More rows are asked than the gaps.",
+                "The model would still learn. But rows that see their answer make the loss look "
+                "good: mark them by −100.",
             ),
             (
-                np.where(masked == pad_id, -100, masked),
-                "The answers are what the model reads.",
-                "Both faults are still there. Print ids after the second line.",
-            ),
-            (
-                np.where(gaps, tokens, pad_id),
-                "Rows that are not asked have the id of <pad> as their answer.",
-                "The loss leaves out −100 alone.",
+                np.where(gaps, tokens, 0),
+                "Rows that are not asked have the answer 0.",
+                "−100 marks them.",
             ),
         )
         for wrong, mistake, hint in mistakes if gaps.any() else ():
@@ -341,7 +337,7 @@ def masked_batch(answer: object) -> str:
         "It writes [MASK] into the reader's own ids.",
         "In the next epoch the words are gone. Which line makes a new array?",
     )
-    return "right: the gaps alone are asked, and ids stay as they were."
+    return "right: the answers are words again, and ids stay as they were."
 
 
 @exercise("families-6")
@@ -363,7 +359,7 @@ def same_outputs(answer: object) -> str:
             "What is A times B, if B is zero?",
         ),
     )
-    return "right: blocks and a cache compute the same formula, and A times 0 adds nothing."
+    return "right: blocks and a causal cache compute the same formula, and A times 0 adds nothing."
 
 
 @exercise("families-7")
