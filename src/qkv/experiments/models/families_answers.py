@@ -140,11 +140,12 @@ def fill_one_by_one(model: qn.DecoderOnly, n: int, rng: np.random.Generator) -> 
     return ids[:, 1:]
 
 
-def translated(model: qn.DecoderOnly, english: Array, korean: Array) -> float:
-    """The share of sentences (n, 5) that a T5 translates without an error."""
+def translated(model: qn.DecoderOnly, english: Array, korean: Array, causal: bool = False) -> float:
+    """The share of sentences (n, 5) that a T5 translates without an error; or under GPT's mask."""
     n = len(english)
     ids = np.column_stack([np.full(n, KOREAN), english, np.full(n, COLON)])
     for T in (7, 8, 9):
-        logits = model(ids, mask=qn.prefix_mask(np.full(n, 7), T))[:, -1]
+        mask = qn.causal_mask(T) if causal else qn.prefix_mask(np.full(n, 7), T)
+        logits = model(ids, mask=mask)[:, -1]
         ids = np.column_stack([ids, logits.argmax(axis=1)])
     return float((ids[:, 7:] == korean).all(axis=1).mean())
