@@ -39,6 +39,23 @@ def where_padding_is_read(ids, prefix, pad_id):
     return np.where(ids == pad_id, -100, labels(skip_padding=False)(ids, prefix, pad_id))
 
 
+def rolled(ids, prefix, pad_id):
+    out = np.roll(ids, -1, axis=1)
+    out[:, : prefix - 1] = -100
+    return np.where(out == pad_id, -100, out)
+
+
+def into_own(ids, prefix, pad_id):
+    right = batch()(ids.copy(), prefix, pad_id)
+    ids[:] = right[1]
+    return right[0], ids
+
+
+def every_mask(ids, gaps, mask_id):
+    reads = np.where(gaps, mask_id, ids)
+    return reads, np.where(reads == mask_id, ids, -100)
+
+
 def prefix_mask(T, prefix):
     return np.tri(T, dtype=bool) | (np.arange(T) < prefix)
 
@@ -131,6 +148,7 @@ class TestAnswers(ExerciseAnswers):
             "the sum": -np.log(P[6:]).sum(),
             "bits": 1.5,
             "log of the mean": -np.log(P[6:].mean()),
+            "base 10": -np.log10(P[6:]).mean(),
             "negative": np.log(P[6:]).mean(),
             "something else": 2,
         },
@@ -165,6 +183,9 @@ class TestAnswers(ExerciseAnswers):
             "a row is missing": batch(too_short),
             "two to the right": batch(labels(shift=2)),
             "floats": batch(lambda *a: labels()(*a).astype(float)),
+            "padding is 0": batch(lambda ids, prefix, _: labels()(ids, prefix, 0)),
+            "rolled": batch(rolled),
+            "writes into ids": into_own,
             "answers alone": labels(),
             "eight tokens": batch(mask=lambda T, prefix: prefix_mask(8, prefix)),
             "causal": batch(mask=lambda T, prefix: np.tri(T, dtype=bool)),
@@ -183,6 +204,8 @@ class TestAnswers(ExerciseAnswers):
             "as it was": mask_as_answer,
             "all rows": all_rows,
             "writes into ids": into_ids,
+            "floats": lambda *a: (masked(*a)[0], masked(*a)[1].astype(float)),
+            "every [MASK]": every_mask,
             "nothing masked": lambda ids, gaps, *_: (ids, np.where(gaps, ids, -100)),
             "0 as the mark": lambda ids, gaps, m: (
                 np.where(gaps, m, ids),
@@ -203,6 +226,7 @@ class TestAnswers(ExerciseAnswers):
             "middle in place": middle_in_place,
             "no end": lambda *a: middle_last(*a)[:-1],
             "too long": too_long,
+            "stop included": lambda w, i, j: middle_last(w, i, j + 1),
             "no marks": lambda w, i, j: [*w[:i], *w[j:], *w[i:j], "<eos>"],
             "as it was": lambda w, i, j: w,
             "by words": by_words,

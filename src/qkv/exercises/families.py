@@ -30,6 +30,13 @@ def _labels(ids: np.ndarray, prefix: int, pad_id: int) -> np.ndarray:
     return labels
 
 
+def _rolled(ids: np.ndarray, prefix: int, pad_id: int) -> np.ndarray:
+    labels = np.roll(ids, -1, axis=1)
+    labels[:, : prefix - 1] = -100
+    labels[labels == pad_id] = -100
+    return labels
+
+
 WORDS = ["The", "cat", "drinks", "the", "cold", "milk"]
 GAPS = ((2, 3), (1, 4), (0, 2), (4, 6), (3, 3))  # the last one is empty
 TWICE = ["the", "cat", "sees", "the", "dog", "sees", "the", "cat"]
@@ -64,6 +71,11 @@ def loss_of_a_text(answer: object) -> str:
             -np.log2(asked).mean(),
             "That is in bits.",
             "The formula has the natural logarithm: −log (1/2) = 0.69.",
+        ),
+        (
+            -np.log10(asked).mean(),
+            "That is the logarithm to base 10.",
+            "In NumPy, np.log is the natural logarithm, and np.log10 is not.",
         ),
         (
             -np.log(asked.mean()),
@@ -167,6 +179,13 @@ def prefix_batch(answer: object) -> str:
         )
         _check_prefix_mask(as_array(got[0]), ids.shape[1], prefix)
         _check_prefix_labels(as_array(got[1]), ids, prefix, pad_id)
+    kept = long.copy()
+    answer(kept, 4, 0)  # type: ignore[operator]
+    reject(
+        not np.array_equal(kept, long),
+        "It writes into the reader's own ids.",
+        "The model still reads them. Write the answers into a new array.",
+    )
     return "right: one column for each given word, and questions from the last of them on."
 
 
@@ -254,6 +273,16 @@ def _check_prefix_labels(got: Any, ids: np.ndarray, prefix: int, pad_id: int) ->
             "They see their own answers. Which rows are not asked?",
         ),
         (
+            np.where(_labels(ids, prefix, 0) == 0, -100, _labels(ids, prefix, 0)),
+            "The id of <pad> is taken to be 0.",
+            "The function is told which id it is: pad_id.",
+        ),
+        (
+            _rolled(ids, prefix, pad_id),
+            "The last row is asked for the first token.",
+            "np.roll goes round. The last row is not asked.",
+        ),
+        (
             _labels(ids, prefix, -1),
             "Rows have to predict <pad>.",
             "Which answers are filler, and no text?",
@@ -285,6 +314,7 @@ def masked_batch(answer: object) -> str:
         (ids, np.array([[0, 0, 1, 0, 0], [0, 1, 0, 0, 1]]) > 0, 3),
         (rows, np.array([[0, 1, 0, 0, 0, 0, 1]]) > 0, 2),
         (ids, np.zeros((2, 5), dtype=bool), 3),
+        (ids, np.array([[0, 0, 1, 0, 0], [0, 1, 0, 0, 0]]) > 0, 8),  # 8 stands in ids already
     )
     for tokens, gaps, mask_id in cases:
         got = function(tokens, gaps, mask_id)
@@ -294,6 +324,11 @@ def masked_batch(answer: object) -> str:
             "What the model reads, and the answers, in this order.",
         )
         reads, answers = (as_array(part, tokens.shape) for part in got)
+        reject(
+            answers.dtype.kind not in "iu",
+            f"The answers are {answers.dtype} numbers.",
+            "Answers are ids, and cross-entropy takes whole numbers.",
+        )
         masked = np.where(gaps, mask_id, tokens)
         reject(
             np.array_equal(reads, tokens) and gaps.any(),
@@ -323,6 +358,12 @@ def masked_batch(answer: object) -> str:
                 "−100 marks them.",
             ),
         )
+        marked = np.where(reads == mask_id, tokens, -100)
+        reject(
+            np.array_equal(answers, marked) and not np.array_equal(reads == mask_id, gaps),
+            "A row is asked that is no gap.",
+            "[MASK] can stand in ids already. What says where the gaps are?",
+        )
         for wrong, mistake, hint in mistakes if gaps.any() else ():
             reject(np.array_equal(answers, wrong), mistake, hint)
         reject(
@@ -347,19 +388,13 @@ def same_outputs(answer: object) -> str:
         as_letters(answer, "ABCDEFG"),
         "ACF",
         "Ask of each: with the same weights, is the same formula computed for every text, or "
-        "another one?",
-        (
-            "ACDF",
-            "You took a small change for none.",
-            "Is the difference only the order in which sums are rounded?",
-        ),
-        (
-            "AC",
-            "You left out a matrix that is added.",
-            "What is A times B, if B is zero?",
-        ),
+        "a different one? Rounded weights are other weights. And what does a product with zeros add?",
     )
     return "right: blocks and a causal cache compute the same formula, and A times 0 adds nothing."
+
+
+def _in_order(before: list[str], middle: list[str], after: list[str]) -> list[str]:
+    return ["<pre>", *before, "<suf>", *after, "<mid>", *middle, "<eos>"]
 
 
 @exercise("families-7")
@@ -368,7 +403,7 @@ def fill_in_the_middle(answer: object) -> str:
     function = as_function(answer)
     for words, start, stop in (*((WORDS, *gap) for gap in GAPS), (TWICE, 3, 5), (TWICE, 6, 7)):
         before, middle, after = words[:start], words[start:stop], words[stop:]
-        right = ["<pre>", *before, "<suf>", *after, "<mid>", *middle, "<eos>"]
+        right = _in_order(before, middle, after)
         got = list(function(list(words), start, stop))
         if got == right:
             continue
@@ -380,9 +415,14 @@ def fill_in_the_middle(answer: object) -> str:
             ),
             (right[:-1], "It never ends.", "How does the model know that the gap is filled?"),
             (
-                ["<pre>", *before, "<suf>", *after, "<mid>", *words[start : stop + 1], "<eos>"],
+                _in_order(before, words[start : stop + 1], after),
                 "The middle is one word too long.",
                 "In Python words[start:stop] leaves out words[stop].",
+            ),
+            (
+                _in_order(before, words[start : stop + 1], words[stop + 1 :]),
+                "The word at stop is taken for a part of the gap.",
+                "The gap is words[start:stop], so words[stop] stands behind it.",
             ),
             (
                 [*before, *after, *middle, "<eos>"],
