@@ -388,7 +388,7 @@ def same_outputs(answer: object) -> str:
         as_letters(answer, "ABCDEFG"),
         "ACF",
         "Ask of each: with the same weights, is the same formula computed for every text, or "
-        "a different one? Rounded weights are other weights. And what does a product with zeros add?",
+        "a different one? Rounded weights are others. And what does a product with zeros add?",
     )
     return "right: blocks and a causal cache compute the same formula, and A times 0 adds nothing."
 
