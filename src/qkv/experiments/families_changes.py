@@ -56,11 +56,11 @@ def measure(small: bool = False) -> Figures:
             translated = answers.translated(model, english[new], korean[new], causal=causal)
             note(mask, "translates", translated)
         ways = {"the gap": OBJECTIVES["bert"], "all words": ask_all, "visible words": ask_visible}
-        for steps in budgets:
+        for key, steps in zip(("few", "many"), budgets, strict=True):
             for name, ask in ways.items():
                 bert, losses = train(ask, seed, steps)
-                note("asked", f"{name}, {steps}", answers.filled(bert, "bert", english))
-                note("asked", f"{name}, {steps}: loss", float(np.mean(losses[-50:])))
+                note("asked", f"{name}, {key}", answers.filled(bert, "bert", english))
+                note("asked", f"{name}, {key}: loss", float(np.mean(losses[-50:])))
     return found
 
 
@@ -73,9 +73,9 @@ def check(figures: Figures) -> None:
     assert min(causal["translates"]) > 0.8 > min(causal["verb"])
     assert all(a > b for a, b in zip(own["verb"], causal["verb"], strict=True))
     asked = figures["asked"]
-    pairs = zip(asked["the gap, 150"], asked["all words, 150"], strict=True)
+    pairs = zip(asked["the gap, few"], asked["all words, few"], strict=True)
     assert all(gap < every for gap, every in pairs)
-    assert max(asked["visible words, 150"] + asked["visible words, 400"]) < 337 / 905
+    assert max(asked["visible words, few"] + asked["visible words, many"]) < 337 / 905
 
 
 if __name__ == "__main__":
