@@ -8,7 +8,7 @@ import pytest
 from qkv.explore.families import FAMILIES, GAP, SENTENCES, masks
 from qkv.explore.framework.frames import Frames
 
-GPT, BERT, T5 = FAMILIES
+GPT, BERT, PREFIX = FAMILIES
 PREFIXES = (1, 2, 3, 4, 5)
 GRID = list(itertools.product(FAMILIES, PREFIXES, SENTENCES))
 
@@ -44,7 +44,7 @@ def test_masks_are_those_of_their_names(prefix):
     key, query = np.arange(6)[None, :], np.arange(6)[:, None]
     np.testing.assert_array_equal(allowed_of(GPT, prefix), key <= query)
     assert allowed_of(BERT, prefix).all()
-    np.testing.assert_array_equal(allowed_of(T5, prefix), (key <= query) | (key < prefix))
+    np.testing.assert_array_equal(allowed_of(PREFIX, prefix), (key <= query) | (key < prefix))
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
@@ -57,7 +57,7 @@ def test_questions_and_counts(prefix):
         "1 of 6",
         f"{7 - prefix} of 6",
     ]
-    assert shown[GPT]["question"] == shown[T5]["question"]
+    assert shown[GPT]["question"] == shown[PREFIX]["question"]
     words = SENTENCES[0].split()
     given = " ".join(["<sos>", *words[: prefix - 1]])
     assert shown[GPT]["question"] == f"{words[prefix - 1]} from: {given}"

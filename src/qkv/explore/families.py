@@ -11,7 +11,7 @@ from qkv.explore.framework.panels import Heatmap, Panels, Table
 
 Array = np.ndarray[Any, Any]
 
-FAMILIES = ("GPT: causal", "BERT: full", "T5: prefix")
+FAMILIES = ("GPT: causal", "BERT: full", "Prefix model")
 SENTENCES = ("The cat drinks the milk", "The farmer opens the door", "I study AI very hard")
 GAP = "[MASK]"
 HEADER = ("reads", "predicts", "sees", "asked")

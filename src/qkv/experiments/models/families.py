@@ -1,4 +1,4 @@
-"""Training objectives of GPT, BERT, T5 and three variants, for one small model on one corpus.
+"""Training objectives of GPT, BERT, T5 and four variants, for one small model on one corpus.
 
 The corpus is 905 sentences of the grammar such as *the cat drinks the milk*, of which 90 are held
 out. Source of the objectives: Radford et al. 2018; Devlin et al. 2019; Raffel et al. 2020.
@@ -32,6 +32,7 @@ __all__ = [
     "gpt",
     "infill",
     "mixed",
+    "prefix_infill",
     "split",
     "t5",
     "train",
@@ -148,11 +149,20 @@ def infill(english: Array, korean: Array, rng: np.random.Generator) -> tuple[Arr
     return ids, answers, qn.causal_mask(10)
 
 
+def prefix_infill(
+    english: Array, korean: Array, rng: np.random.Generator
+) -> tuple[Array, Array, Array]:
+    """The same text as `infill`, under the mask of `t5`."""
+    ids, answers, _ = infill(english, korean, rng)
+    return ids, answers, qn.prefix_mask(np.full(len(ids), 7), 10)
+
+
 OBJECTIVES: dict[str, Objective] = {
     "gpt": gpt,
     "bert": bert,
     "t5": t5,
     "infill": infill,
+    "prefix_infill": prefix_infill,
     "any_gaps": any_gaps,
     "mixed": mixed,
 }
