@@ -46,28 +46,51 @@ def own_key_left_out(q, k, r):
     return by_a_loop(q, np.roll(k, 1, axis=0), r)
 
 
+def seconds(n, d, layers, texts, peak, bandwidth, *, flops=None, moved=None, join=max):
+    """Right, unless an argument says otherwise: FLOPs and bytes of one layer."""
+    flops = texts * (24 * d * d + 4 * n * d) if flops is None else flops
+    moved = 4 * (12 * d * d + 2 * n * d * texts) if moved is None else moved
+    return join([layers * flops / peak, layers * moved / bandwidth])
+
+
+def seconds_with(change):
+    """The answer of somebody whose FLOPs or bytes are `change(n, d, texts)`."""
+    return lambda n, d, layers, texts, *chip: seconds(
+        n, d, layers, texts, *chip, **change(n, d, texts)
+    )
+
+
+def seconds_by_layers(n, d, layers, texts, peak, bandwidth):
+    """Right: added up over the layers, in one array, with float32 at the end."""
+    flops = sum(texts * (2 * 12 * d**2 + 2 * 2 * n * d) for _ in range(layers))
+    moved = sum(4 * 12 * d**2 + texts * 4 * 2 * n * d for _ in range(layers))
+    return np.float32(np.maximum(flops / peak, moved / bandwidth))
+
+
 RIGHT = {
-    "cost-1": "CBDA",
+    "cost-1": "BDCA",
     "cost-2": 2048,
     "cost-3": "BDF",
     "cost-4": by_a_loop,
-    "cost-5": 6,
-    "cost-6": "BE",
+    "cost-5": seconds,
+    "cost-6": "BF",
+    "cost-7": "CBDA",
 }
 ALSO_RIGHT = {
-    "in lower case": ("cost-1", "cbda"),
-    "a list of four": ("cost-1", ["C", "B", "D", "A"]),
-    "with spaces": ("cost-1", "c, b, d, a"),
+    "small letters": ("cost-1", "b, d, c, a"),
+    "in lower case": ("cost-7", "cbda"),
+    "a list of four": ("cost-7", ["C", "B", "D", "A"]),
+    "with spaces": ("cost-7", "c, b, d, a"),
     "by shifts": ("cost-4", by_shifts),
+    "by layers": ("cost-5", seconds_by_layers),
 }
 WRONG = {
     "cost-1": {
-        "letters missing": "CBA",
-        "the chain not read": "CDBA",
-        "the first column only": "ABDC",
-        "both": "ADBC",
-        "attention grows with d²": "BCDA",
-        "other": "CBAD",
+        "letters missing": "BDC",
+        "heads not seen": "CDBA",
+        "d not seen": "BACD",
+        "both": "CABD",
+        "other": "ABCD",
     },
     "cost-2": {
         "encoder": 3072,
@@ -75,6 +98,8 @@ WRONG = {
         "projections of one": 1536,
         "a ratio": 4,
         "no projections": 1024,
+        "projections twice": 2304,
+        "three n² parts": 1365.33,
         "other": 512,
     },
     "cost-3": {
@@ -100,22 +125,56 @@ WRONG = {
         "converted": lambda q, k, r: by_a_loop(np.array(q, float), np.array(k, float), r),
     },
     "cost-5": {
-        "intensity": 3,
-        "one FLOP": 12,
-        "two bytes": 1.5,
-        "eight bytes": 24,
-        "upside down": 1 / 6,
-        "other": 7,
+        "weights for each text": seconds_with(
+            lambda n, d, texts: {"moved": 4 * texts * (12 * d * d + 2 * n * d)}
+        ),
+        "one cache": seconds_with(lambda n, d, texts: {"moved": 4 * (12 * d * d + 2 * n * d)}),
+        "no cache": seconds_with(lambda n, d, texts: {"moved": 4 * 12 * d * d}),
+        "keys alone": seconds_with(lambda n, d, texts: {"moved": 4 * (12 * d * d + n * d * texts)}),
+        "two bytes": seconds_with(
+            lambda n, d, texts: {"moved": 2 * (12 * d * d + 2 * n * d * texts)}
+        ),
+        "one FLOP": seconds_with(lambda n, d, texts: {"flops": texts * (12 * d * d + 2 * n * d)}),
+        "the prompt": seconds_with(
+            lambda n, d, texts: {"flops": texts * n * (24 * d * d + 4 * n * d)}
+        ),
+        "one layer": lambda n, d, layers, *rest: seconds(n, d, 1, *rest),
+        "sum": lambda *sizes: seconds(*sizes, join=sum),
+        "the shorter": lambda *sizes: seconds(*sizes, join=min),
+        "FLOPs alone": lambda *sizes: seconds(*sizes, join=lambda times: times[0]),
+        "bytes alone": lambda *sizes: seconds(*sizes, join=lambda times: times[1]),
+        "milliseconds": lambda *sizes: 1e3 * seconds(*sizes),
     },
-    "cost-6": {"A": "ABE", "C": "BCE", "D": "BDE", "one missing": "B"},
+    "cost-6": {
+        "A": "ABF",
+        "C": "BCF",
+        "D": "BDF",
+        "between the ridges": "BEF",
+        "one missing": "B",
+        "every product": "ABDEF",
+    },
+    "cost-7": {
+        "letters missing": "CBA",
+        "the chain not read": "CDBA",
+        "the first column only": "ABDC",
+        "both": "ADBC",
+        "attention grows with d²": "BCDA",
+        "other": "CBAD",
+    },
+}
+ALSO_WRONG = {
+    "one projection twice": ("cost-2", 2176),
+    "four projections twice": ("cost-2", 2560),
+    "three n² parts, cut": ("cost-2", 1365),
+    "three n² parts, a fraction": ("cost-2", 4096 / 3),
 }
 
 
 class TestAnswers(ExerciseAnswers):
-    right, also_right, wrong = RIGHT, ALSO_RIGHT, WRONG
+    right, also_right, wrong, also_wrong = RIGHT, ALSO_RIGHT, WRONG, ALSO_WRONG
 
 
-def test_the_table_of_exercise_1_is_what_the_layers_count():
+def test_the_table_of_exercise_7_is_what_the_layers_count():
     """Kernel 2, window 64: A is restricted, B recurrent, C self-attention, D a convolution."""
 
     def attention(q, k, v):
