@@ -120,7 +120,7 @@ def _peak(size: int) -> float:
     """10⁹ FLOPs a second of a product of two (size, size) matrices."""
     a = np.random.default_rng(0).standard_normal((size, size), dtype=np.float32)
     out = np.empty_like(a)
-    product = {"it": lambda: np.matmul(a, a, out=out)}
+    product: Parts = {"it": lambda: np.matmul(a, a, out=out)}
     best = milliseconds(product, budget=2.0, rounds=30)["it"]
     return 2 * size**3 / best / 1e6
 
