@@ -21,7 +21,7 @@ from qkv.numpy.attention.softmax import softmax_in_place
 
 __all__ = ["check", "measure", "milliseconds", "parts_of_layer"]
 
-HEAD = 64  # d_k, whatever d is: more width gives more heads
+HEAD = 64  # d_k, unless the heads are named: more width gives more heads
 Array = np.ndarray[Any, Any]
 Parts = dict[str, Callable[[], object]]
 
@@ -57,14 +57,20 @@ def _row(n: int, d: int, budget: float) -> dict[str, Any]:
     }
 
 
-def parts_of_layer(n: int, d: int) -> Parts:
-    """What is timed: each part of an encoder layer (d_ff = 4d), and a recurrent layer."""
+def parts_of_layer(n: int, d: int, heads: int | None = None) -> Parts:
+    """What is timed: each part of an encoder layer (d_ff = 4d), and a recurrent layer.
+
+    Args:
+        n: tokens.
+        d: width.
+        heads: None for as many as are 64 wide.
+    """
     rng = np.random.default_rng(0)
 
     def draw(*shape: int) -> Array:
         return rng.standard_normal(shape, dtype=np.float32)
 
-    heads = max(1, d // HEAD)
+    heads = heads or max(1, d // HEAD)
     q, k, v = (draw(heads, n, d // heads) for _ in range(3))
     weights = softmax_in_place((q / math.sqrt(d // heads)) @ k.mT)  # (H, n, n)
     ready = np.empty_like(weights)
