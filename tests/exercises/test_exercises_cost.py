@@ -47,10 +47,11 @@ def own_key_left_out(q, k, r):
 
 
 def seconds(n, d, layers, texts, peak, bandwidth, *, flops=None, moved=None, join=max):
-    """Right, unless an argument says otherwise: FLOPs and bytes of one layer."""
-    flops = texts * (24 * d * d + 4 * n * d) if flops is None else flops
-    moved = 4 * (12 * d * d + 2 * n * d * texts) if moved is None else moved
-    return join([layers * flops / peak, layers * moved / bandwidth])
+    """Right, unless an argument says otherwise: FLOPs and bytes of one layer, by part."""
+    flops = (texts * 24 * d * d, texts * 4 * n * d) if flops is None else flops
+    moved = (4 * 12 * d * d, 4 * 2 * n * d * texts) if moved is None else moved
+    parts = zip(flops, moved, strict=True)
+    return layers * sum(join([count / peak, size / bandwidth]) for count, size in parts)
 
 
 def seconds_with(change):
@@ -60,11 +61,20 @@ def seconds_with(change):
     )
 
 
+def all_at_once(n, d, layers, texts, peak, bandwidth):
+    flops = layers * texts * (24 * d * d + 4 * n * d)
+    return max(flops / peak, 4 * layers * (12 * d * d + 2 * n * d * texts) / bandwidth)
+
+
 def seconds_by_layers(n, d, layers, texts, peak, bandwidth):
-    """Right: added up over the layers, in one array, with float32 at the end."""
-    flops = sum(texts * (2 * 12 * d**2 + 2 * 2 * n * d) for _ in range(layers))
-    moved = sum(4 * 12 * d**2 + texts * 4 * 2 * n * d for _ in range(layers))
-    return np.float32(np.maximum(flops / peak, moved / bandwidth))
+    """Right: each matrix and each strip for itself, with float32 at the end."""
+    total = 0.0
+    for _ in range(layers):
+        for rows, columns in ((d, d),) * 4 + ((d, 4 * d), (4 * d, d)):
+            total += max(2 * texts * rows * columns / peak, 4 * rows * columns / bandwidth)
+        for _ in ("scores", "mix"):
+            total += max(2 * texts * n * d / peak, 4 * texts * n * d / bandwidth)
+    return np.float32(total)
 
 
 RIGHT = {
@@ -82,6 +92,8 @@ ALSO_RIGHT = {
     "a list of four": ("cost-7", ["C", "B", "D", "A"]),
     "with spaces": ("cost-7", "c, b, d, a"),
     "by shifts": ("cost-4", by_shifts),
+    "with signs turned": ("cost-4", lambda q, k, r: by_a_loop(-q, -k, r)),
+    "an array of letters": ("cost-1", np.array(list("BDCA"))),
     "by layers": ("cost-5", seconds_by_layers),
 }
 WRONG = {
@@ -126,17 +138,34 @@ WRONG = {
     },
     "cost-5": {
         "weights for each text": seconds_with(
-            lambda n, d, texts: {"moved": 4 * texts * (12 * d * d + 2 * n * d)}
+            lambda n, d, texts: {"moved": (4 * texts * 12 * d * d, 4 * texts * 2 * n * d)}
         ),
-        "one cache": seconds_with(lambda n, d, texts: {"moved": 4 * (12 * d * d + 2 * n * d)}),
-        "no cache": seconds_with(lambda n, d, texts: {"moved": 4 * 12 * d * d}),
-        "keys alone": seconds_with(lambda n, d, texts: {"moved": 4 * (12 * d * d + n * d * texts)}),
-        "two bytes": seconds_with(
-            lambda n, d, texts: {"moved": 2 * (12 * d * d + 2 * n * d * texts)}
+        "one cache": seconds_with(lambda n, d, texts: {"moved": (48 * d * d, 8 * n * d)}),
+        "no cache": seconds_with(lambda n, d, texts: {"moved": (48 * d * d, 0)}),
+        "keys alone": seconds_with(lambda n, d, texts: {"moved": (48 * d * d, 4 * n * d * texts)}),
+        "two bytes": seconds_with(lambda n, d, texts: {"moved": (24 * d * d, 4 * n * d * texts)}),
+        "one FLOP": seconds_with(
+            lambda n, d, texts: {"flops": (texts * 12 * d * d, texts * 2 * n * d)}
         ),
-        "one FLOP": seconds_with(lambda n, d, texts: {"flops": texts * (12 * d * d + 2 * n * d)}),
         "the prompt": seconds_with(
-            lambda n, d, texts: {"flops": texts * n * (24 * d * d + 4 * n * d)}
+            lambda n, d, texts: {"flops": (texts * n * 24 * d * d, texts * n * 4 * n * d)}
+        ),
+        "FLOPs of one text": seconds_with(lambda n, d, texts: {"flops": (24 * d * d, 4 * n * d)}),
+        "one key more": seconds_with(
+            lambda n, d, texts: {
+                "flops": (texts * 24 * d * d, texts * 4 * (n + 1) * d),
+                "moved": (48 * d * d, 8 * (n + 1) * d * texts),
+            }
+        ),
+        "one key more in the FLOPs": seconds_with(
+            lambda n, d, texts: {"flops": (texts * 24 * d * d, texts * 4 * (n + 1) * d)}
+        ),
+        "new keys written": seconds_with(
+            lambda n, d, texts: {"moved": (48 * d * d, 8 * (n + 1) * d * texts)}
+        ),
+        "all at once": all_at_once,
+        "for each text": lambda n, d, layers, texts, *chip: (
+            seconds(n, d, layers, texts, *chip) / texts
         ),
         "one layer": lambda n, d, layers, *rest: seconds(n, d, 1, *rest),
         "sum": lambda *sizes: seconds(*sizes, join=sum),

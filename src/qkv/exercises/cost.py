@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, cast
 
 import numpy as np
 
@@ -188,12 +188,12 @@ def window_scores(answer: object) -> str:
             "Row i, column j: q_i · k_(i − r + 1 + j), all counted from 0.",
         )
     _reject_wasted_work(function)
-    return "right: the work grows with n · r, and so does the memory."
+    return "right: the work grows with n · r, and not with n²."
 
 
 @exercise("cost-5")
 def seconds_of_a_step(answer: object) -> str:
-    """`step_seconds(n, d, layers, texts, peak, bandwidth)`: the longer of computing and moving."""
+    """`step_seconds(n, d, layers, texts, peak, bandwidth)`: the longer time of each part, added."""
     function = as_function(answer)
     got = np.array([as_number(function(*step, *chip)) for step in _STEPS for chip in _CHIPS])
     for wrong, mistake, hint in _WRONG_STEPS:
@@ -201,8 +201,8 @@ def seconds_of_a_step(answer: object) -> str:
     reject(
         not _same_seconds(got, {}),
         "Some of these seconds are not right.",
-        "Compute by hand: n = 10, d = 2, one layer, one text. The FLOPs are 96 + 80, the bytes "
-        "192 + 160.",
+        "Compute by hand: n = 10, d = 2, one layer, one text. The weight matrices: 96 FLOPs, 192 "
+        "bytes. The caches: 80 FLOPs, 160 bytes.",
     )
     return "right: a batch shares the weights, and each text reads its own cache."
 
@@ -241,8 +241,35 @@ _WRONG_STEPS: tuple[tuple[dict[str, Any], str, str], ...] = (
         "That is one layer.",
         "All layers compute, and all are read.",
     ),
-    ({"join": "sum"}, "The two times were added.", "The processor reads while it computes."),
+    ({"join": "sum"}, "Both times were added.", "The processor reads while it computes."),
     ({"join": "min"}, "That is the shorter of the two times.", "The slower one decides."),
+    (
+        {"join": "whole"},
+        "All FLOPs were compared with all bytes.",
+        "Weight matrices and caches take turns: the longer time of each, then the sum.",
+    ),
+    (
+        {"keys": 1},
+        "n + 1 keys and values were counted.",
+        "The n tokens of the cache include the new one.",
+    ),
+    (
+        {"keys": 1, "keys_moved": 0},
+        "n + 1 keys were counted in the FLOPs.",
+        "The new token is one of the n, in the scores and in the mix.",
+    ),
+    (
+        {"keys": 0, "keys_moved": 1},
+        "n + 1 keys and values were counted in the bytes.",
+        "The n tokens of the cache include the new one; what is written is not counted.",
+    ),
+    ({"unit": 1e3}, "Those are milliseconds.", "Seconds are asked for."),
+    ({"each": True}, "That is the time for each text.", "The step is done when all texts are."),
+    (
+        {"one_text": True},
+        "The FLOPs are those of one text.",
+        "Each text sends a token of its own through all matrices.",
+    ),
     ({"join": "flops"}, "The bytes were left out.", "With one text they decide."),
     ({"join": "bytes"}, "The FLOPs were left out.", "With many texts they decide."),
     (
@@ -255,7 +282,7 @@ _WRONG_STEPS: tuple[tuple[dict[str, Any], str, str], ...] = (
 
 def _same_seconds(got: Array, mistake: dict[str, Any]) -> bool:
     right = [_seconds(*step, *chip, **mistake) for step in _STEPS for chip in _CHIPS]
-    return is_close(got / np.array(right), np.ones(len(right)), 2e-3)
+    return is_close(got / np.array(right), np.ones(len(right)), 2e-4)
 
 
 def _seconds(
@@ -270,24 +297,31 @@ def _seconds(
     cache: str = "own",
     number: int = 4,
     flop: int = 2,
-    join: str = "max",
+    join: str = "parts",
     prompt: bool = False,
     one_layer: bool = False,
+    one_text: bool = False,
+    keys: int = 0,
+    keys_moved: int | None = None,
+    each: bool = False,
+    unit: float = 1.0,
 ) -> float:
     """The right answer, or with an option the answer of one mistake."""
-    layers = 1 if one_layer else layers
-    tokens = texts * (n if prompt else 1)
-    flops = flop * layers * tokens * (12 * d * d + 2 * n * d)
+    tokens = (1 if one_text else texts) * (n if prompt else 1)
     read = 12 * d * d * (texts if weights == "each" else 1)
     strips = {"own": 2 * texts, "shared": 2, "none": 0, "keys": texts}[cache]
-    times = flops / peak, number * layers * (read + strips * n * d) / bandwidth
-    return {
-        "max": max(times),
-        "min": min(times),
-        "sum": sum(times),
-        "flops": times[0],
-        "bytes": times[1],
+    in_bytes = n + (keys if keys_moved is None else keys_moved)
+    compute = np.array([12 * d * d, 2 * (n + keys) * d]) * flop * tokens / peak
+    move = np.array([read, strips * in_bytes * d]) * number / bandwidth
+    seconds = {
+        "parts": np.maximum(compute, move).sum(),
+        "whole": max(compute.sum(), move.sum()),
+        "min": np.minimum(compute, move).sum(),
+        "sum": (compute + move).sum(),
+        "flops": compute.sum(),
+        "bytes": move.sum(),
     }[join]
+    return float(unit * (1 if one_layer else layers) * seconds / (texts if each else 1))
 
 
 @exercise("cost-6")
@@ -338,7 +372,8 @@ def which_layer(answer: object) -> str:
 
 
 def _four_letters(answer: object, order: str) -> str:
-    letters = "".join(map(str, answer)) if isinstance(answer, list | tuple | str) else ""
+    in_a_row = isinstance(answer, list | tuple | str | np.ndarray)
+    letters = "".join(map(str, cast(Iterable[object], answer))) if in_a_row else ""
     letters = "".join(filter(str.isalnum, letters)).upper()
     reject(sorted(letters) != list("ABCD"), "Four different letters were asked for.", order)
     return letters
