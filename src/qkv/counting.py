@@ -90,6 +90,10 @@ class CountedNumber:
     def __ge__(self, other: Number) -> bool:
         return self.value >= _value(other)
 
+    def conjugate(self) -> CountedNumber:
+        """A real number is its own: `np.vdot` and `np.vecdot` ask for it."""
+        return self
+
     def exp(self) -> CountedNumber:
         self.tally.functions += 1
         return self._with(math.exp(self.value))

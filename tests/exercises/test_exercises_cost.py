@@ -46,12 +46,27 @@ def own_key_left_out(q, k, r):
     return by_a_loop(q, np.roll(k, 1, axis=0), r)
 
 
+def one_pair_for_show(q, k, r):
+    """All scores as plain floats, and one counted product."""
+    q[0, 0] * k[0, 0]
+    return by_a_loop(np.array(q, float), np.array(k, float), r)
+
+
+def by_vecdot(q, k, r):
+    """One score at a time, by `np.vdot` and `np.vecdot`."""
+    scores = np.full((len(q), r), -np.inf)
+    for i, j in np.ndindex(*scores.shape):
+        if i - r + 1 + j >= 0:
+            product = np.vdot if j % 2 else np.vecdot
+            scores[i, j] = product(q[i], k[i - r + 1 + j])
+    return scores
+
+
 def seconds(n, d, layers, texts, peak, bandwidth, *, flops=None, moved=None, join=max):
     """Right, unless an argument says otherwise: FLOPs and bytes of one layer, by part."""
     flops = (texts * 24 * d * d, texts * 4 * n * d) if flops is None else flops
     moved = (4 * 12 * d * d, 4 * 2 * n * d * texts) if moved is None else moved
-    parts = zip(flops, moved, strict=True)
-    return layers * sum(join([count / peak, size / bandwidth]) for count, size in parts)
+    return layers * join([sum(flops) / peak, sum(moved) / bandwidth])
 
 
 def seconds_with(change):
@@ -61,20 +76,23 @@ def seconds_with(change):
     )
 
 
-def all_at_once(n, d, layers, texts, peak, bandwidth):
-    flops = layers * texts * (24 * d * d + 4 * n * d)
-    return max(flops / peak, 4 * layers * (12 * d * d + 2 * n * d * texts) / bandwidth)
+def in_turns(n, d, layers, texts, peak, bandwidth):
+    """The matrices, then the caches: the longer time of each, added."""
+    weights = max(texts * 24 * d * d / peak, 48 * d * d / bandwidth)
+    return layers * (weights + texts * n * d * max(4 / peak, 8 / bandwidth))
 
 
 def seconds_by_layers(n, d, layers, texts, peak, bandwidth):
     """Right: each matrix and each strip for itself, with float32 at the end."""
-    total = 0.0
+    compute = read = 0.0
     for _ in range(layers):
         for rows, columns in ((d, d),) * 4 + ((d, 4 * d), (4 * d, d)):
-            total += max(2 * texts * rows * columns / peak, 4 * rows * columns / bandwidth)
+            compute += 2 * texts * rows * columns / peak
+            read += 4 * rows * columns / bandwidth
         for _ in ("scores", "mix"):
-            total += max(2 * texts * n * d / peak, 4 * texts * n * d / bandwidth)
-    return np.float32(total)
+            compute += 2 * texts * n * d / peak
+            read += 4 * texts * n * d / bandwidth
+    return np.float32(max(compute, read))
 
 
 RIGHT = {
@@ -92,6 +110,7 @@ ALSO_RIGHT = {
     "a list of four": ("cost-7", ["C", "B", "D", "A"]),
     "with spaces": ("cost-7", "c, b, d, a"),
     "by shifts": ("cost-4", by_shifts),
+    "by vdot": ("cost-4", by_vecdot),
     "with signs turned": ("cost-4", lambda q, k, r: by_a_loop(-q, -k, r)),
     "an array of letters": ("cost-1", np.array(list("BDCA"))),
     "by layers": ("cost-5", seconds_by_layers),
@@ -163,7 +182,7 @@ WRONG = {
         "new keys written": seconds_with(
             lambda n, d, texts: {"moved": (48 * d * d, 8 * (n + 1) * d * texts)}
         ),
-        "all at once": all_at_once,
+        "in turns": in_turns,
         "for each text": lambda n, d, layers, texts, *chip: (
             seconds(n, d, layers, texts, *chip) / texts
         ),
@@ -192,6 +211,7 @@ WRONG = {
     },
 }
 ALSO_WRONG = {
+    "one pair for show": ("cost-4", one_pair_for_show),
     "one projection twice": ("cost-2", 2176),
     "four projections twice": ("cost-2", 2560),
     "three n² parts, cut": ("cost-2", 1365),
