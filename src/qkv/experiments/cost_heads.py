@@ -1,8 +1,8 @@
 """What FLOPs do not tell: the seconds of attention by the number of heads, and of one decode step.
 
 The FLOPs of attention do not depend on the heads. Measured here: scores, softmax and mix with few
-and many heads, as in `cost_time`. Then one step of a model that writes, in plain NumPy, beside the
-least seconds of the roofline. One core, float32, processor time.
+and many (narrower) heads, as in `cost_time`. Then one step of a model that writes, in plain NumPy,
+beside the least seconds of the roofline. One core, float32, processor time.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _step(n: int, d: int, layers: int, budget: float, heads: int = 8) -> dict[st
 
 
 def check(figures: dict[str, Any]) -> None:
-    """At equal FLOPs many heads take longer; with one head both halves are near at n = 6d."""
+    """At equal d many narrow heads take longer; with one head both halves are near at n = 6d."""
     assert all(ms > 0 for row in figures["by_heads"] for ms in row["ms"].values())
     assert all(ms > 0 for ms in figures["step"]["ms"].values())
     at = {(row["n"], row["heads"]): row["ms"] for row in figures["by_heads"]}
