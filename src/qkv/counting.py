@@ -2,7 +2,8 @@
 
 `count_operations(f, a, b)` calls f with arrays of such numbers. Nothing is derived from shapes:
 each `*` between two numbers is one multiplication, whichever function of NumPy asked for it.
-`count_products(layer, x)` adds up the matrix products of what takes true arrays only.
+`count_products(layer, x)` adds up the products `@` of what takes true arrays only; `np.einsum` and
+`np.dot` are not counted.
 """
 
 from __future__ import annotations
@@ -69,6 +70,13 @@ class CountedNumber:
         self.tally.additions += 1
         return self._with(self.value - _value(other), other)
 
+    def __rsub__(self, other: Number) -> CountedNumber:
+        self.tally.additions += 1
+        return self._with(_value(other) - self.value, other)
+
+    def __neg__(self) -> CountedNumber:
+        return self._with(-self.value)
+
     def __truediv__(self, other: Number) -> CountedNumber:
         self.tally.divisions += 1
         return self._with(self.value / _value(other), other)
@@ -76,8 +84,15 @@ class CountedNumber:
     def __lt__(self, other: Number) -> bool:
         return self.value < _value(other)
 
+    def __gt__(self, other: Number) -> bool:
+        return self.value > _value(other)
+
     def __ge__(self, other: Number) -> bool:
         return self.value >= _value(other)
+
+    def conjugate(self) -> CountedNumber:
+        """A real number is its own: `np.vdot` and `np.vecdot` ask for it."""
+        return self
 
     def exp(self) -> CountedNumber:
         self.tally.functions += 1
@@ -134,7 +149,7 @@ def _plain(value: Any) -> Any:
 
 
 def count_products(function: Callable[[Any], Any], array: Any) -> int:
-    """FLOPs of all matrix products that begin at `array`, two for each multiplication.
+    """FLOPs of each `@` that begins at `array`, two for each multiplication.
 
     Args:
         function: a layer of `qkv.numpy`, or any other function of one array.

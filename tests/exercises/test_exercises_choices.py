@@ -55,6 +55,7 @@ def questions():
         "attention-6": ("", {c: c for c in itertools.product([False, True], repeat=3)}),
         "results-3": ("12345", {c: "".join(c) for c in itertools.product("YN", repeat=5)}),
         "cost-1": ("ABCD", {c: "".join(c) for c in itertools.permutations("ABCD")}),
+        "cost-7": ("ABCD", {c: "".join(c) for c in itertools.permutations("ABCD")}),
         "devices-2": ("ABCDEF", named("ABCDEF", sorted(set(DIFFERENCES.values())))),
         "training-3": ("ABCD", named("ABCD", DIAGNOSES)),
     }

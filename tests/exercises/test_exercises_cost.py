@@ -46,28 +46,82 @@ def own_key_left_out(q, k, r):
     return by_a_loop(q, np.roll(k, 1, axis=0), r)
 
 
+def one_pair_for_show(q, k, r):
+    """All scores as plain floats, and one counted product."""
+    q[0, 0] * k[0, 0]
+    return by_a_loop(np.array(q, float), np.array(k, float), r)
+
+
+def by_vecdot(q, k, r):
+    """One score at a time, by `np.vdot` and `np.vecdot`."""
+    scores = np.full((len(q), r), -np.inf)
+    for i, j in np.ndindex(*scores.shape):
+        if i - r + 1 + j >= 0:
+            product = np.vdot if j % 2 else np.vecdot
+            scores[i, j] = product(q[i], k[i - r + 1 + j])
+    return scores
+
+
+def seconds(n, d, layers, texts, peak, bandwidth, *, flops=None, moved=None, join=max):
+    """Right, unless an argument says otherwise: FLOPs and bytes of one layer, by part."""
+    flops = (texts * 24 * d * d, texts * 4 * n * d) if flops is None else flops
+    moved = (4 * 12 * d * d, 4 * 2 * n * d * texts) if moved is None else moved
+    return layers * join([sum(flops) / peak, sum(moved) / bandwidth])
+
+
+def seconds_with(change):
+    """The answer of somebody whose FLOPs or bytes are `change(n, d, texts)`."""
+    return lambda n, d, layers, texts, *chip: seconds(
+        n, d, layers, texts, *chip, **change(n, d, texts)
+    )
+
+
+def in_turns(n, d, layers, texts, peak, bandwidth):
+    """The matrices, then the caches: the longer time of each, added."""
+    weights = max(texts * 24 * d * d / peak, 48 * d * d / bandwidth)
+    return layers * (weights + texts * n * d * max(4 / peak, 8 / bandwidth))
+
+
+def seconds_by_layers(n, d, layers, texts, peak, bandwidth):
+    """Right: each matrix and each strip for itself, with float32 at the end."""
+    compute = read = 0.0
+    for _ in range(layers):
+        for rows, columns in ((d, d),) * 4 + ((d, 4 * d), (4 * d, d)):
+            compute += 2 * texts * rows * columns / peak
+            read += 4 * rows * columns / bandwidth
+        for _ in ("scores", "mix"):
+            compute += 2 * texts * n * d / peak
+            read += 4 * texts * n * d / bandwidth
+    return np.float32(max(compute, read))
+
+
 RIGHT = {
-    "cost-1": "CBDA",
+    "cost-1": "BDCA",
     "cost-2": 2048,
     "cost-3": "BDF",
     "cost-4": by_a_loop,
-    "cost-5": 6,
-    "cost-6": "BE",
+    "cost-5": seconds,
+    "cost-6": "BF",
+    "cost-7": "CBDA",
 }
 ALSO_RIGHT = {
-    "in lower case": ("cost-1", "cbda"),
-    "a list of four": ("cost-1", ["C", "B", "D", "A"]),
-    "with spaces": ("cost-1", "c, b, d, a"),
+    "small letters": ("cost-1", "b, d, c, a"),
+    "in lower case": ("cost-7", "cbda"),
+    "a list of four": ("cost-7", ["C", "B", "D", "A"]),
+    "with spaces": ("cost-7", "c, b, d, a"),
     "by shifts": ("cost-4", by_shifts),
+    "by vdot": ("cost-4", by_vecdot),
+    "with signs turned": ("cost-4", lambda q, k, r: by_a_loop(-q, -k, r)),
+    "an array of letters": ("cost-1", np.array(list("BDCA"))),
+    "by layers": ("cost-5", seconds_by_layers),
 }
 WRONG = {
     "cost-1": {
-        "letters missing": "CBA",
-        "the chain not read": "CDBA",
-        "the first column only": "ABDC",
-        "both": "ADBC",
-        "attention grows with d²": "BCDA",
-        "other": "CBAD",
+        "letters missing": "BDC",
+        "heads not seen": "CDBA",
+        "d not seen": "BACD",
+        "both": "CABD",
+        "other": "ABCD",
     },
     "cost-2": {
         "encoder": 3072,
@@ -75,6 +129,8 @@ WRONG = {
         "projections of one": 1536,
         "a ratio": 4,
         "no projections": 1024,
+        "projections twice": 2304,
+        "three n² parts": 1365.33,
         "other": 512,
     },
     "cost-3": {
@@ -100,22 +156,74 @@ WRONG = {
         "converted": lambda q, k, r: by_a_loop(np.array(q, float), np.array(k, float), r),
     },
     "cost-5": {
-        "intensity": 3,
-        "one FLOP": 12,
-        "two bytes": 1.5,
-        "eight bytes": 24,
-        "upside down": 1 / 6,
-        "other": 7,
+        "weights for each text": seconds_with(
+            lambda n, d, texts: {"moved": (4 * texts * 12 * d * d, 4 * texts * 2 * n * d)}
+        ),
+        "one cache": seconds_with(lambda n, d, texts: {"moved": (48 * d * d, 8 * n * d)}),
+        "no cache": seconds_with(lambda n, d, texts: {"moved": (48 * d * d, 0)}),
+        "keys alone": seconds_with(lambda n, d, texts: {"moved": (48 * d * d, 4 * n * d * texts)}),
+        "two bytes": seconds_with(lambda n, d, texts: {"moved": (24 * d * d, 4 * n * d * texts)}),
+        "one FLOP": seconds_with(
+            lambda n, d, texts: {"flops": (texts * 12 * d * d, texts * 2 * n * d)}
+        ),
+        "the prompt": seconds_with(
+            lambda n, d, texts: {"flops": (texts * n * 24 * d * d, texts * n * 4 * n * d)}
+        ),
+        "FLOPs of one text": seconds_with(lambda n, d, texts: {"flops": (24 * d * d, 4 * n * d)}),
+        "one key more": seconds_with(
+            lambda n, d, texts: {
+                "flops": (texts * 24 * d * d, texts * 4 * (n + 1) * d),
+                "moved": (48 * d * d, 8 * (n + 1) * d * texts),
+            }
+        ),
+        "one key more in the FLOPs": seconds_with(
+            lambda n, d, texts: {"flops": (texts * 24 * d * d, texts * 4 * (n + 1) * d)}
+        ),
+        "new keys written": seconds_with(
+            lambda n, d, texts: {"moved": (48 * d * d, 8 * (n + 1) * d * texts)}
+        ),
+        "in turns": in_turns,
+        "for each text": lambda n, d, layers, texts, *chip: (
+            seconds(n, d, layers, texts, *chip) / texts
+        ),
+        "one layer": lambda n, d, layers, *rest: seconds(n, d, 1, *rest),
+        "sum": lambda *sizes: seconds(*sizes, join=sum),
+        "the shorter": lambda *sizes: seconds(*sizes, join=min),
+        "FLOPs alone": lambda *sizes: seconds(*sizes, join=lambda times: times[0]),
+        "bytes alone": lambda *sizes: seconds(*sizes, join=lambda times: times[1]),
+        "milliseconds": lambda *sizes: 1e3 * seconds(*sizes),
     },
-    "cost-6": {"A": "ABE", "C": "BCE", "D": "BDE", "one missing": "B"},
+    "cost-6": {
+        "A": "ABF",
+        "C": "BCF",
+        "D": "BDF",
+        "between the ridges": "BEF",
+        "one missing": "B",
+        "every product": "ABDEF",
+    },
+    "cost-7": {
+        "letters missing": "CBA",
+        "the chain not read": "CDBA",
+        "the first column only": "ABDC",
+        "both": "ADBC",
+        "attention grows with d²": "BCDA",
+        "other": "CBAD",
+    },
+}
+ALSO_WRONG = {
+    "one pair for show": ("cost-4", one_pair_for_show),
+    "one projection twice": ("cost-2", 2176),
+    "four projections twice": ("cost-2", 2560),
+    "three n² parts, cut": ("cost-2", 1365),
+    "three n² parts, a fraction": ("cost-2", 4096 / 3),
 }
 
 
 class TestAnswers(ExerciseAnswers):
-    right, also_right, wrong = RIGHT, ALSO_RIGHT, WRONG
+    right, also_right, wrong, also_wrong = RIGHT, ALSO_RIGHT, WRONG, ALSO_WRONG
 
 
-def test_the_table_of_exercise_1_is_what_the_layers_count():
+def test_the_table_of_exercise_7_is_what_the_layers_count():
     """Kernel 2, window 64: A is restricted, B recurrent, C self-attention, D a convolution."""
 
     def attention(q, k, v):

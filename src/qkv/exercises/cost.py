@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, cast
 
 import numpy as np
 
@@ -37,9 +37,9 @@ def _reject_wasted_work(function: Callable[..., Any]) -> None:
     q, k = np.random.default_rng(1).normal(size=(2, n, d))
     done = count_operations(lambda q, k: function(q, k, r), q, k).multiplications
     reject(
-        done == 0,
-        "No multiplication could be counted.",
-        "Compute with NumPy on the arrays as they come; do not convert them.",
+        done < (n * r - r * (r - 1) // 2) * d,
+        f"Only {done} multiplications could be counted.",
+        "Compute with NumPy on the arrays as they come; do not convert them to float or torch.",
     )
     reject(
         done > n * r * d,
@@ -50,36 +50,33 @@ def _reject_wasted_work(function: Callable[..., Any]) -> None:
 
 
 @exercise("cost-1")
-def which_layer(answer: object) -> str:
-    """The letters of self-attention, recurrent, convolution and restricted attention: CBDA."""
-    letters = "".join(map(str, answer)) if isinstance(answer, list | tuple | str) else ""
-    letters = "".join(filter(str.isalnum, letters)).upper()
-    reject(
-        sorted(letters) != list("ABCD"),
-        "Four different letters were asked for.",
-        'One string such as "ABCD": self-attention, recurrent, convolution, restricted.',
+def which_grows(answer: object) -> str:
+    """The letters of the n² part, the rest, the scores and the KV cache: BDCA."""
+    letters = _four_letters(
+        answer, 'One string such as "ABCD": the n² part, the rest, the scores, the KV cache.'
     )
     reject_choice(
         letters,
-        "CBDA",
-        "Take one row of the table at a time: which layers grow as n, which as d, who waits?",
+        "BDCA",
+        "Write the formula of each amount with n, d and the number of heads. Then put the changes "
+        "of one row into it.",
         (
             "CDBA",
-            "You told the layers apart by their products alone.",
-            "Which of those that multiply equally often has to wait for its earlier results?",
+            "You took the scores for the n² part.",
+            "Which of these two does the number of heads change?",
         ),
         (
-            "ABDC",
-            "You took layers for each other that agree while n = r.",
-            "Which of them becomes fourfold when n doubles?",
+            "BACD",
+            "You took the KV cache for the rest of the FLOPs.",
+            "Which of these two grows with d²?",
         ),
         (
-            "ADBC",
-            "You read the first row alone, where layers look alike.",
-            "Begin with the chains: one layer needs n multiplications one after another.",
+            "CABD",
+            "The first row alone does not tell these amounts apart.",
+            "Which of them does d change, and which the number of heads?",
         ),
     )
-    return "right: what grows, and what has to wait, tell the layers apart."
+    return "right: n² d, n d², heads · n², n d."
 
 
 @exercise("cost-2")
@@ -105,11 +102,24 @@ def overtaking_length(answer: object) -> str:
             "All projections are missing.",
             "Each of the two attentions has four matrices.",
         ),
-        (
-            1365,
-            "Some projections of cross-attention were counted twice.",
-            "Its queries come from n target tokens, its keys and values from n source tokens.",
+        *(
+            (
+                2048 + extra,
+                "Some projections of cross-attention were counted twice.",
+                "Its queries come from n target tokens, its keys and values from n source tokens: "
+                "four products in all.",
+            )
+            for extra in (128, 256, 512)
         ),
+        *(
+            (
+                third,
+                "Three n² parts were counted.",
+                "A decoder layer has two attentions, and each has one.",
+            )
+            for third in (1365, 4096 / 3, 1366)
+        ),
+        tolerance=1e-5,
     )
     reject(
         not is_close(n, 2048), "Not this n.", "Add up: n² part of both attentions, then the rest."
@@ -178,48 +188,192 @@ def window_scores(answer: object) -> str:
             "Row i, column j: q_i · k_(i − r + 1 + j), all counted from 0.",
         )
     _reject_wasted_work(function)
-    return "right: the work grows with n · r, and so does the memory."
+    return "right: the work grows with n · r, and not with n²."
 
 
 @exercise("cost-5")
-def batch_at_the_ridge(answer: object) -> str:
-    """2 B d² FLOPs at 120 · 10⁹ a second take as long as 4 d² bytes at 40 · 10⁹: B = 6."""
-    batch = as_number(answer)
-    reject_each(
-        batch,
-        (
-            3,
-            "That is the intensity of the ridge, in FLOPs a byte.",
-            "How many FLOPs does a batch of B do with the four bytes of one weight?",
-        ),
-        (
-            12,
-            "One FLOP was counted for each weight and text.",
-            "A multiplication and an addition.",
-        ),
-        (1.5, "The weights have two bytes there.", "A float32 number has four."),
-        (24, "The bytes are those of float32 twice.", "Each weight is read once, four bytes."),
-        (1 / 6, "That is upside down.", "More texts need more time to compute, not to read."),
-    )
+def seconds_of_a_step(answer: object) -> str:
+    """`step_seconds(n, d, layers, texts, peak, bandwidth)`: all FLOPs against all bytes."""
+    function = as_function(answer)
+    got = np.array([as_number(function(*step, *chip)) for step in _STEPS for chip in _CHIPS])
+    for wrong, mistake, hint in _WRONG_STEPS:
+        reject(_same_seconds(got, wrong), mistake, hint)
     reject(
-        not is_close(batch, 6, 1e-3),
-        "Not this batch.",
-        "Write both times with B and d², and make them equal.",
+        not _same_seconds(got, {}),
+        "Some of these seconds are not right.",
+        "Compute by hand: n = 10, d = 2, one layer, one text. The weight matrices: 96 FLOPs, 192 "
+        "bytes. The caches: 80 FLOPs, 160 bytes.",
     )
-    return "right: below it the processor waits for the weights."
+    return "right: a batch shares the weights, and each text reads its own cache."
+
+
+_STEPS = ((100, 64, 2, 1), (5000, 64, 3, 7), (100, 512, 6, 40), (20_000, 128, 1, 3))
+_CHIPS = ((100e9, 25e9), (989e12, 3e12), (1e9, 50e9))  # FLOPs and bytes a second
+_WRONG_STEPS: tuple[tuple[dict[str, Any], str, str], ...] = (
+    (
+        {"weights": "each"},
+        "Each text reads the weights anew.",
+        "That is one text at a time. A batch reads them once.",
+    ),
+    (
+        {"cache": "shared"},
+        "All texts read one cache.",
+        "Each text has keys and values of its own.",
+    ),
+    (
+        {"cache": "none"},
+        "Nobody reads the cache.",
+        "Scores need all cached keys, the mix all cached values.",
+    ),
+    (
+        {"cache": "keys"},
+        "The cache has keys or values, and not both.",
+        "Two strips in each layer: n · d keys and n · d values.",
+    ),
+    ({"number": 2}, "The numbers have two bytes there.", "A float32 number has four."),
+    (
+        {"flop": 1},
+        "One FLOP was counted for each product.",
+        "A multiplication and an addition.",
+    ),
+    (
+        {"one_layer": True},
+        "That is one layer.",
+        "All layers compute, and all are read.",
+    ),
+    ({"join": "sum"}, "Both times were added.", "The processor can read while it computes."),
+    ({"join": "min"}, "That is the shorter of the two times.", "The slower one decides."),
+    (
+        {"join": "parts"},
+        "That is the time if weight matrices and caches take turns.",
+        "The least: add up all computing and all reading, then compare.",
+    ),
+    (
+        {"keys": 1},
+        "n + 1 keys and values were counted.",
+        "The n tokens of the cache include the new one.",
+    ),
+    (
+        {"keys": 1, "keys_moved": 0},
+        "n + 1 keys were counted in the FLOPs.",
+        "The new token is one of the n, in the scores and in the mix.",
+    ),
+    (
+        {"keys": 0, "keys_moved": 1},
+        "n + 1 keys and values were counted in the bytes.",
+        "The n tokens of the cache include the new one; what is written is not counted.",
+    ),
+    ({"unit": 1e3}, "Those are milliseconds.", "Seconds are asked for."),
+    ({"each": True}, "That is the time for each text.", "The step is done when all texts are."),
+    (
+        {"one_text": True},
+        "The FLOPs are those of one text.",
+        "Each text sends a token of its own through all matrices.",
+    ),
+    ({"join": "flops"}, "The bytes were left out.", "With one text they decide."),
+    ({"join": "bytes"}, "The FLOPs were left out.", "With many texts they decide."),
+    (
+        {"prompt": True},
+        "All n tokens go through the layers there.",
+        "One new token of each text: the others are in the cache.",
+    ),
+)
+
+
+def _same_seconds(got: Array, mistake: dict[str, Any]) -> bool:
+    right = [_seconds(*step, *chip, **mistake) for step in _STEPS for chip in _CHIPS]
+    return is_close(got / np.array(right), np.ones(len(right)), 2e-4)
+
+
+def _seconds(
+    n: int,
+    d: int,
+    layers: int,
+    texts: int,
+    peak: float,
+    bandwidth: float,
+    *,
+    weights: str = "once",
+    cache: str = "own",
+    number: int = 4,
+    flop: int = 2,
+    join: str = "whole",
+    prompt: bool = False,
+    one_layer: bool = False,
+    one_text: bool = False,
+    keys: int = 0,
+    keys_moved: int | None = None,
+    each: bool = False,
+    unit: float = 1.0,
+) -> float:
+    """The right answer, or with an option the answer of one mistake."""
+    tokens = (1 if one_text else texts) * (n if prompt else 1)
+    read = 12 * d * d * (texts if weights == "each" else 1)
+    strips = {"own": 2 * texts, "shared": 2, "none": 0, "keys": texts}[cache]
+    in_bytes = n + (keys if keys_moved is None else keys_moved)
+    compute = np.array([12 * d * d, 2 * (n + keys) * d]) * flop * tokens / peak
+    move = np.array([read, strips * in_bytes * d]) * number / bandwidth
+    seconds = {
+        "parts": np.maximum(compute, move).sum(),
+        "whole": max(compute.sum(), move.sum()),
+        "min": np.minimum(compute, move).sum(),
+        "sum": (compute + move).sum(),
+        "flops": compute.sum(),
+        "bytes": move.sum(),
+    }[join]
+    return float(unit * (1 if one_layer else layers) * seconds / (texts if each else 1))
 
 
 @exercise("cost-6")
 def what_a_faster_chip_helps(answer: object) -> str:
-    """Four times the peak, the same bandwidth: only B and E have 600 FLOPs a byte or more."""
+    """Four times the peak, the same bandwidth: only B and F have 600 FLOPs a byte or more."""
     reject_choice(
-        as_letters(answer, "ABCDE"),
-        "BE",
-        "Count for each: how many FLOPs for each byte that is read? Compare with the ridges.",
+        as_letters(answer, "ABCDEF"),
+        "BF",
+        "Count for each: how many FLOPs for each byte that is moved? Compare with both ridges: "
+        "from which intensity on is the new chip twice as fast?",
         (
-            "ABDE",
+            "ABDEF",
             "You took every product of matrices for one that does many FLOPs a byte.",
             "How often is a number used that was read: a weight by tokens, a key by queries?",
         ),
     )
     return "right: only what does 600 FLOPs a byte, twice the old ridge, becomes twice as fast."
+
+
+@exercise("cost-7")
+def which_layer(answer: object) -> str:
+    """The letters of self-attention, recurrent, convolution and restricted attention: CBDA."""
+    letters = _four_letters(
+        answer, 'One string such as "ABCD": self-attention, recurrent, convolution, restricted.'
+    )
+    reject_choice(
+        letters,
+        "CBDA",
+        "Compare the first row with the second and with the third: who grows with n, who with d? "
+        "Then read the chains.",
+        (
+            "CDBA",
+            "You told the layers apart by their products alone.",
+            "Which of those that multiply equally often has to wait for its earlier results?",
+        ),
+        (
+            "ABDC",
+            "You took layers for each other that agree while n = r.",
+            "Which of them becomes fourfold when n doubles?",
+        ),
+        (
+            "ADBC",
+            "You read the first row alone, where layers look alike.",
+            "Begin with the chains: one layer needs n multiplications one after another.",
+        ),
+    )
+    return "right: what grows, and what has to wait, tell the layers apart."
+
+
+def _four_letters(answer: object, order: str) -> str:
+    in_a_row = isinstance(answer, list | tuple | str | np.ndarray)
+    letters = "".join(map(str, cast(Iterable[object], answer))) if in_a_row else ""
+    letters = "".join(filter(str.isalnum, letters)).upper()
+    reject(sorted(letters) != list("ABCD"), "Four different letters were asked for.", order)
+    return letters

@@ -19,7 +19,7 @@ START = {"n": 2048, "d_model": 512, "n_heads": 8, "layers": 1, "batch": 1}
 FLOAT32 = 4  # bytes
 # FLOPs a second at most: of one core as `qkv.experiments.cost_time` measured it, and from a data
 # sheet (NVIDIA H100 SXM, bfloat16, dense): nothing was run on one here.
-DEVICES = {"one CPU core, measured": 123.9e9, "H100, data sheet": 989e12}
+DEVICES = {"one CPU core, measured": 100.5e9, "H100, data sheet": 989e12}
 
 
 @dataclass(frozen=True)
