@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -12,7 +13,6 @@ from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
     as_function,
-    as_letters,
     exercise,
     is_close,
     is_near,
@@ -37,8 +37,11 @@ NO_SLOPE_FOR_ONES = "With a dY of ones the slope is 0; you see only rounding. Dr
 NO_SLOPE_ALONG_X = "Along x the slope is 0; you see only rounding. Draw the direction at random."
 NOT_A_NUMBER = "A comparison with NaN is False. Write: if not difference <= tolerance."
 SHAPE = "A gradient has the shape of its input. A product with u broadcasts: compare the shapes."
-SHARP = "How large a difference do you accept? In float64 it is far below a millionth."
-BOTH_SIDES = "Do you compare with f(x)? On one side the error falls as h, on both sides as h²."
+SHARP = "How large a difference do you accept? Ask for one in ten thousand, or less."
+BOTH_SIDES = (
+    "Is h small, and is the difference two-sided, f(x + hu) − f(x − hu)? Then a tolerance of one in "
+    "ten thousand is enough."
+)
 TOO_STRICT = "How large is the error of a right one? Neither h² nor rounding divided by h is 0."
 
 
@@ -132,12 +135,12 @@ def _large_backward(dY: Array, x: Array) -> Array:
 
 
 def _steep(x: Array) -> Array:
-    steep: Array = np.exp(500 * x)
+    steep: Array = np.exp(50 * x)
     return steep
 
 
 def _steep_backward(dY: Array, x: Array) -> Array:
-    return 500 * _steep(x) * dY
+    return 50 * _steep(x) * dY
 
 
 # What it is, the function, its backward, where to test it, whether it is right, and a hint.
@@ -165,9 +168,9 @@ CASES: tuple[Case, ...] = (
     ("a matrix product, one entry NaN", _product, _one_entry_nan, _ROWS, False, NOT_A_NUMBER),
     ("a matrix product, one axis more", _product, _one_axis_more, _ROWS, False, SHAPE),
     ("x / 10⁷, all 0", _small, _small_lost, _ROWS, False, RELATIVE),
-    ("exp 500 x", _steep, _steep_backward, _ROWS / 100, True, BOTH_SIDES),
-    ("exp 500 x, rows turned round", _steep, _steep_backward, _ROWS[::-1] / 100, True, BOTH_SIDES),
-    ("exp 500 x of one token", _steep, _steep_backward, _ROWS[0] / 100, True, BOTH_SIDES),
+    ("exp 50 x", _steep, _steep_backward, _ROWS / 10, True, BOTH_SIDES),
+    ("exp 50 x, rows turned round", _steep, _steep_backward, _ROWS[::-1] / 10, True, BOTH_SIDES),
+    ("exp 50 x of one token", _steep, _steep_backward, _ROWS[0] / 10, True, BOTH_SIDES),
 )
 
 
@@ -233,6 +236,7 @@ def _compare_rms(dx: Any, dgamma: Any, dy: Any, x: Any, gamma: Any) -> None:
         raise WrongAnswer("dγ is not right.", "γ is multiplied by x / r. What was broadcast?")
 
 
+UNSEEN = np.array([3.0, 4, 5])  # by RMSNorm, at this x
 RIGHT_GRADIENT, WRONG_GRADIENT = np.array([1.0, 2, 0]), np.array([1.0, 0, 1])
 BROADCASTS = (
     ((2, 3), (3,)),
@@ -283,25 +287,28 @@ def product_by_hand(answer: object) -> str:
 
 
 @exercise("backward-2")
-def evidence(answer: object) -> str:
-    """What proves a mistake in the backward: A, C and F."""
+def find_the_faults(answer: object) -> str:
+    """The wrong line of each of three backwards, in their order: D, A and C."""
+    parts = answer if isinstance(answer, list | tuple) else [answer]
+    words = re.findall(r"[^\W_]+", " ".join(map(str, parts)).upper())
+    letters = "".join(word for word in words if word not in ("I", "II", "III", "AND"))
+    reject(
+        len(letters) != 3 or not set(letters) <= set("ABCDEF"),
+        "Three letters from A to F were asked for.",
+        'Write those of I, II and III, in this order, as one string: "ABE".',
+    )
     reject_choice(
-        as_letters(answer, "ABCDEF"),
-        "ACF",
-        "Ask of each: does the loss depend on that input? If it does not, the gradient is 0.",
+        letters,
+        "DAC",
+        "Go down the table to the first number that is not 1.00: the fault lies just before it, on "
+        "the way back. Then ask: are all that follow wrong by one factor?",
         (
-            "CDF",
-            "You took every gradient that is not 0 for a mistake.",
-            "Is there a path from it to the loss? Think of tables that are used in two places.",
-        ),
-        (
-            "ABE",
-            "You took sums and zeros for something odd.",
-            "What does the forward not notice: a number added to all scores of a row, or to all of "
-            "x, or another query where one key alone is allowed?",
+            "ACD",
+            "Those could be the lines, but not in this order.",
+            "The first letter belongs to I, the second to II, the third to III.",
         ),
     )
-    return "right: each of the three says that the loss depends on something it does not depend on."
+    return "right: what is still right says how far the walk back was right."
 
 
 @exercise("backward-3")
@@ -321,25 +328,121 @@ def build_the_check(answer: object) -> str:
     return "right: it told all of them apart."
 
 
+Part: TypeAlias = tuple[Callable[[Array], Array], Callable[[Array, Array], Array]]
+
+
+def _parts(T: int, d: int) -> tuple[Part, Part]:
+    """Stand-ins with their backwards: f mixes tokens, g works on each of them alone."""
+    mix, first, second = (_rng.normal(size=size) / 2 for size in ((T, T), (d, d + 3), (d + 3, d)))
+
+    def f(z: Array) -> Array:
+        out: Array = np.tanh(mix @ z)
+        return out
+
+    def f_back(dout: Array, z: Array) -> Array:
+        dz: Array = mix.T @ (dout * (1 - np.tanh(mix @ z) ** 2))
+        return dz
+
+    def g(z: Array) -> Array:
+        out: Array = np.tanh(z @ first) @ second
+        return out
+
+    def g_back(dout: Array, z: Array) -> Array:
+        dz: Array = (dout @ second.T * (1 - np.tanh(z @ first) ** 2)) @ first.T
+        return dz
+
+    return (f, f_back), (g, g_back)
+
+
+LAYERS = tuple((_rng.normal(size=(2, T, d)), _parts(T, d)) for T, d in ((4, 6), (5, 3), (2, 7)))
+
+
+def pre_norm_gradients(dy: Array, x: Array, parts: tuple[Part, Part]) -> dict[str, Array]:
+    """dx of a pre-norm layer ("right"), and with each likely mistake, by its words."""
+    (f, f_back), (g, g_back) = parts
+    ones = np.ones(x.shape[-1])
+    n_1 = qn.layer_norm(x, ones)
+    a = x + f(n_1)
+    n_2 = qn.layer_norm(a, ones)
+
+    def norm_back(d: Array, z: Array) -> Array:
+        return qn.layer_norm_backward(d, z, ones)[0]
+
+    through_g = norm_back(g_back(dy, n_2), a)
+
+    def first(da: Array) -> Array:
+        return norm_back(f_back(da, n_1), x)
+
+    da, da_wrong_place = dy + through_g, dy + norm_back(g_back(dy, n_2), x)
+    s_1 = x + f(x)
+    s_2 = qn.layer_norm(s_1, ones)
+    da_post = norm_back(dy, s_2 + g(s_2))
+    da_post = norm_back(da_post + g_back(da_post, s_2), s_1)
+    no_norm = dy + g_back(dy, n_2)
+    at_a, at_x = dy + norm_back(g_back(dy, a), a), norm_back(f_back(da, x), x)
+    return {
+        "right": da + first(da),
+        "no skip": first(through_g),
+        "no skip at a": through_g + first(through_g),
+        "no skip at x": first(da),
+        "side by side": dy + through_g + first(dy),
+        "norm at x": da_wrong_place + first(da_wrong_place),
+        "no norm": no_norm + f_back(no_norm, n_1),
+        "parts at a and x": at_a + norm_back(f_back(at_a, x), x),
+        "parts at x": da + at_x,
+        "post-norm": da_post + f_back(da_post, x),
+    }
+
+
+USED_TWICE = "a is used twice, and so is x: once in the part, once straight on. Add both gradients."
+PRE_NORM_MISTAKES = {
+    "no skip": ("No gradient goes around the two parts.", USED_TWICE),
+    "no skip at a": ("In the second half no gradient goes around the part.", USED_TWICE),
+    "no skip at x": ("In the first half no gradient goes around the part.", USED_TWICE),
+    "side by side": (
+        "The first half gets dy.",
+        "What arrives at a? It has been through the second half, and around it.",
+    ),
+    "norm at x": ("Both norms are taken at x.", "What does the second norm take as its input?"),
+    "no norm": ("The gradient passes the norms unchanged.", "n has a backward too: norm_back."),
+    "parts at a and x": (
+        "f_back and g_back are given the inputs of the norms.",
+        "Their z is what f and g took forward.",
+    ),
+    "parts at x": ("f_back is given x.", "Its z is what f took forward."),
+    "post-norm": (
+        "That is the backward of a post-norm layer.",
+        "In which order did x meet the norm and the part? The last step comes back first.",
+    ),
+}
+
+
 @exercise("backward-4")
-def rms_norm_backward_built(answer: object) -> str:
-    """`f(dy, x, gamma)` returns dx and dγ of RMSNorm, for one token or a batch, in any dtype."""
+def pre_norm_back_built(answer: object) -> str:
+    """`f(dy, x, f, f_back, g, g_back)` returns dx of a pre-norm layer."""
     function = as_function(answer)
-    for dy, x, gamma in RMS_INPUTS:
-        result = function(dy, x, gamma)
+    for (dy, x), parts in LAYERS:
+        got = function(dy, x, *parts[0], *parts[1])
         reject(
-            not isinstance(result, list | tuple) or len(result) != 2,
-            "Two gradients were asked for.",
-            "Return dx, dgamma.",
+            isinstance(got, list | tuple) and len(got) == 3 and np.shape(got[0]) == x.shape,
+            "You return three arrays.",
+            "Only dx is asked for. Does norm_back(…) need a [0]?",
         )
-        dx, dgamma = map(as_array, result)
+        dx = as_array(got)
         reject(
-            dx.shape != x.shape or dgamma.shape != gamma.shape,
-            f"For x of shape {x.shape} the shapes are {dx.shape} and {dgamma.shape}.",
+            dx.shape != x.shape,
+            f"For x of shape {x.shape} the shape of dx is {dx.shape}.",
             "A gradient has the shape of what it is the gradient of.",
         )
-        _compare_rms(dx, dgamma, dy, x, gamma)
-    return "right: one direction gets no gradient, so there is one subtraction."
+        gradients = pre_norm_gradients(dy, x, parts)
+        right = gradients.pop("right")
+        reject_each(dx, *((gradients[name], *words) for name, words in PRE_NORM_MISTAKES.items()))
+        reject(
+            not is_close(dx, right),
+            "dx is not right.",
+            "Write the five values of the forward, then go back from y: what uses a, what uses x?",
+        )
+    return "right: in each half dy goes straight on, and what comes through the part is added."
 
 
 @exercise("backward-5")
@@ -398,3 +501,39 @@ def sum_to_shape(answer: object) -> str:
         )
         reject(True, f"From {big} to {shape} the numbers are off.", "Try ones: count the copies.")
     return "right: what was broadcast forward is summed backward."
+
+
+@exercise("backward-7")
+def rms_norm_backward_built(answer: object) -> str:
+    """A direction along (3, 4, 5), and `f(dy, x, gamma)`: dx and dγ of RMSNorm, any dtype."""
+    reject(
+        not isinstance(answer, list | tuple) or len(answer) != 2,
+        "Two things were asked for.",
+        "Write (direction, rms_backward): three numbers, and the function.",
+    )
+    pair: Any = answer
+    u = as_array(pair[0], (3,)).astype(float)
+    reject(not u.any() or not np.isfinite(u).all(), "Nothing moves.", "Not all three may be 0.")
+    off = 1 - abs(u @ UNSEEN) / np.linalg.norm(u) / np.linalg.norm(UNSEEN)
+    reject(
+        np.ptp(u) == 0,
+        "Equal numbers are added: that is the direction of LayerNorm.",
+        "RMSNorm subtracts no mean. What else of x does a division by r take away?",
+    )
+    reject(off > 1e-4, "Along this direction y changes.", "x / r: when do x and r grow alike?")
+    function = as_function(pair[1])
+    for dy, x, gamma in RMS_INPUTS:
+        result = function(dy, x, gamma)
+        reject(
+            not isinstance(result, list | tuple) or len(result) != 2,
+            "Two gradients were asked for.",
+            "Return dx, dgamma.",
+        )
+        dx, dgamma = map(as_array, result)
+        reject(
+            dx.shape != x.shape or dgamma.shape != gamma.shape,
+            f"For x of shape {x.shape} the shapes are {dx.shape} and {dgamma.shape}.",
+            "A gradient has the shape of what it is the gradient of.",
+        )
+        _compare_rms(dx, dgamma, dy, x, gamma)
+    return "right: one direction gets no gradient, so there is one subtraction."
