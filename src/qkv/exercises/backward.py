@@ -39,8 +39,8 @@ NOT_A_NUMBER = "A comparison with NaN is False. Write: if not difference <= tole
 SHAPE = "A gradient has the shape of its input. A product with u broadcasts: compare the shapes."
 SHARP = "How large a difference do you accept? Ask for one in ten thousand, or less."
 BOTH_SIDES = (
-    "Is h small, and is the difference two-sided, f(x + hu) − f(x − hu)? Then a tolerance of one in "
-    "ten thousand is enough."
+    "Is h small, and is the difference two-sided, f(x + hu) − f(x − hu)? Then a tolerance of one "
+    "in ten thousand is enough. (A slope near 0 by chance? Draw again.)"
 )
 TOO_STRICT = "How large is the error of a right one? Neither h² nor rounding divided by h is 0."
 
