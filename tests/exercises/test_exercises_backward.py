@@ -1,6 +1,7 @@
 """The exercises of "Gradients by hand": right answers pass; each mistake meets its hint."""
 
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -134,13 +135,13 @@ def test_the_right_gradient_of_a_pre_norm_layer_agrees_with_differences():
     assert np.isclose(slope, (right * u).sum(), rtol=1e-6)
 
 
-def norm_and_floor(f, backward, x, h=1e-5):
-    """As the chapter does it: NumPy's isclose, with a floor beside the relative tolerance."""
+def with_isclose(f, backward, x, h=1e-5, atol=0):
+    """As the chapter does it, with NumPy's isclose, and with its floor or without."""
     rng = np.random.default_rng(3)
     dY, u = rng.normal(size=f(x).shape), rng.normal(size=x.shape)
     slope = ((f(x + h * u) - f(x - h * u)) * dY).sum() / (2 * h)
     dx = backward(dY, x)
-    return dx.shape == x.shape and np.isclose(slope, (dx * u).sum(), rtol=1e-6, atol=1e-8)
+    return dx.shape == x.shape and np.isclose((dx * u).sum(), slope, rtol=1e-6, atol=atol)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +197,7 @@ class TestAnswers(ExerciseAnswers):
     also_right: ClassVar = {
         "entry by entry": ("backward-3", each_entry),
         "one-sided, with a step so small": ("backward-3", checker(forward=True, tolerance=1e-4)),
-        "chapter's own check": ("backward-3", norm_and_floor),
+        "chapter's own check without a floor": ("backward-3", with_isclose),
         "letters in a list": ("backward-2", ["D", "A", "C"]),
         "letters with names": ("backward-2", "I: d, II: a and III: c"),
         "fractions and a tuple": (
@@ -207,13 +208,21 @@ class TestAnswers(ExerciseAnswers):
         "a norm of its own": ("backward-4", pre_norm_by_hand),
         "the package": ("backward-7", (np.float32([-0.6, -0.8, -1]), rms_norm_backward)),
         "one more random direction": ("backward-5", np.array([-3.0, 0.5, 1])),
+        "with a pencil": ("backward-7", ([0.42, 0.57, 0.71], rms())),
         "a tolerance of 1e-4, as the text allows": ("backward-3", checker(tolerance=1e-4)),
     }
     also_wrong: ClassVar = {
         "two letters": ("backward-2", "DA"),
         "last row": ("backward-3", checker(rows=slice(-1, None))),
         "another ε": ("backward-7", ([3, 4, 5], rms(eps=1e-6))),
+        "chapter's own check, with its floor": ("backward-3", partial(with_isclose, atol=1e-8)),
+        "a floor of 1e-12": ("backward-3", partial(with_isclose, atol=1e-12)),
         "nearly": ("backward-5", [1e7, 1, 1]),
+        "by a thousandth": ("backward-5", [1, 1, 2.001]),
+        "by half of it": ("backward-5", [1, 1, 2.0005]),
+        "off by a tenth": ("backward-7", ([3, 4, 5.1], rms())),
+        "off by a tenth below": ("backward-7", ([3, 4, 4.9], rms())),
+        "off in the first": ("backward-7", ([3.1, 4, 5], rms())),
     }
     wrong: ClassVar = {
         "backward-1": {
@@ -231,6 +240,7 @@ class TestAnswers(ExerciseAnswers):
             "one wrong": "DAE",
             "another wrong": "DBC",
             "one letter twice": "DDC",
+            "a factor": "GAC",
             "a number": 3,
         },
         "backward-3": {
