@@ -13,7 +13,7 @@ from qkv.exercises.backward import LAYERS, PRE_NORM_MISTAKES, pre_norm_gradients
 from qkv.numpy import rms_norm_backward
 from tests.helpers.exercises import ExerciseAnswers
 
-DW, DB = [[-1, 9], [3, 3]], [1, 3]
+DX, DW, DB = [[2, 2], [5, -4]], [[-1, 9], [3, 3]], [1, 3]
 
 
 def checker(
@@ -186,7 +186,7 @@ def first_copy(d, shape):
 
 class TestAnswers(ExerciseAnswers):
     right: ClassVar = {
-        "backward-1": (DW, DB),
+        "backward-1": (DX, DW, DB),
         "backward-2": "DAC",
         "backward-3": checker(),
         "backward-4": pre_norm,
@@ -202,9 +202,9 @@ class TestAnswers(ExerciseAnswers):
         "letters with names": ("backward-2", "I: d, II: a and III: c"),
         "fractions and a tuple": (
             "backward-1",
-            (((Fraction(-1), 9), (3, 3)), range(1, 4, 2)),
+            (DX, ((Fraction(-1), 9), (3, 3)), range(1, 4, 2)),
         ),
-        "float32": ("backward-1", (np.float32(DW), np.float32(DB))),
+        "float32": ("backward-1", (np.float32(DX), np.float32(DW), np.float32(DB))),
         "a norm of its own": ("backward-4", pre_norm_by_hand),
         "the package": ("backward-7", (np.float32([-0.6, -0.8, -1]), rms_norm_backward)),
         "one more random direction": ("backward-5", np.array([-3.0, 0.5, 1])),
@@ -212,6 +212,7 @@ class TestAnswers(ExerciseAnswers):
         "a tolerance of 1e-4, as the text allows": ("backward-3", checker(tolerance=1e-4)),
     }
     also_wrong: ClassVar = {
+        "dW alone": ("backward-1", DW),
         "two letters": ("backward-2", "DA"),
         "last row": ("backward-3", checker(rows=slice(-1, None))),
         "another ε": ("backward-7", ([3, 4, 5], rms(eps=1e-6))),
@@ -226,14 +227,20 @@ class TestAnswers(ExerciseAnswers):
     }
     wrong: ClassVar = {
         "backward-1": {
-            "X dY": ([[0, 6], [5, 3]], DB),
-            "transposed": (np.transpose(DW), DB),
-            "a mean": (np.array(DW) / 2, DB),
-            "one row": ([[2, 0], [4, 0]], DB),
-            "bias by rows": (DW, [2, 2]),
-            "bias: mean": (DW, [0.5, 1.5]),
-            "dW alone": DW,
-            "other": ([[0, 0], [0, 0]], DB),
+            "X dY": (DX, [[0, 6], [5, 3]], DB),
+            "transposed": (DX, np.transpose(DW), DB),
+            "a mean": (DX, np.array(DW) / 2, DB),
+            "one row": (DX, [[2, 0], [4, 0]], DB),
+            "bias by rows": (DX, DW, [2, 2]),
+            "bias: mean": (DX, DW, [0.5, 1.5]),
+            "dY W": ([[2, 4], [2, -5]], DW, DB),
+            "W dY": ([[0, 6], [3, -3]], DW, DB),
+            "Wᵀ dY": ([[1, 3], [5, -3]], DW, DB),
+            "dX transposed": (np.transpose(DX), DW, DB),
+            "in another order": (DW, DX, DB),
+            "dW and db": (DW, DB),
+            "other": (DX, [[0, 0], [0, 0]], DB),
+            "another dX": ([[0, 0], [0, 0]], DW, DB),
         },
         "backward-2": {
             "in another order": "ACD",

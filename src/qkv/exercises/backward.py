@@ -191,6 +191,7 @@ def _draw(*shape: int, dtype: type[np.floating[Any]] = np.float64) -> tuple[Arra
 
 RMS_INPUTS = (_draw(5), _draw(3, 5), _draw(2, 3, 5), _draw(3, 5, dtype=np.float32))
 X = np.array([[1.0, 2], [3, 1]])
+W = np.array([[1.0, 2], [1, -1]])
 DY = np.array([[2.0, 0], [-1, 3]])
 
 
@@ -257,14 +258,27 @@ BROADCASTS = (
 
 @exercise("backward-1")
 def product_by_hand(answer: object) -> str:
-    """dW = Xᵀ dY and db = the sum of the rows of dY."""
+    """dX = dY Wᵀ, dW = Xᵀ dY and db = the sum of the rows of dY."""
     reject(
-        not isinstance(answer, list | tuple) or len(answer) != 2,
-        "Two gradients were asked for.",
-        "Write (dW, db): a 2 × 2 list, then a list of two numbers.",
+        not isinstance(answer, list | tuple) or len(answer) != 3,
+        "Three gradients were asked for.",
+        "Write (dX, dW, db): two 2 × 2 lists, then a list of two numbers.",
     )
     parts: Any = answer
-    dW, db = as_array(parts[0], (2, 2)), as_array(parts[1], (2,))
+    dX, dW, db = (as_array(parts[i], shape) for i, shape in enumerate(((2, 2), (2, 2), (2,))))
+    reject_each(
+        dX,
+        (DY @ W, "That is dY W.", "W_ij carries X_ti to Y_tj. Backward, from j to i."),
+        (W @ DY, "That is W dY.", "A row of dX is a token, and so is a row of dY."),
+        (W.T @ DY, "That is Wᵀ dY.", "A row of dY is a token: it stands on the left."),
+        ((DY @ W.T).T, "dX is transposed.", "Row t of dX belongs to token t."),
+        (X.T @ DY, "That is dW.", "Write dX first, then dW, then db."),
+    )
+    reject(
+        not is_close(dX, DY @ W.T),
+        "dX is not right.",
+        "Entry (t, i): row t of dY times row i of W, added over the columns.",
+    )
     reject_each(
         dW,
         (X @ DY, "That is X dY.", "Its rows count tokens. What do the rows of W count?"),
