@@ -104,6 +104,22 @@ def pre_norm_by_hand(dy, x, f, f_back, g, g_back):
     return back(f_back(da, norm(x)[0]), x) + da
 
 
+def jacobian_of_forward(dy, x, f, f_back, g, g_back, h=1e-5):
+    """The right dx from forward passes alone: no backward."""
+    ones = np.ones(x.shape[-1])
+
+    def loss(x):
+        a = x + f(qn.layer_norm(x, ones))
+        return ((a + g(qn.layer_norm(a, ones))) * dy).sum()
+
+    dx = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        u = np.zeros_like(x)
+        u[i] = h
+        dx[i] = (loss(x + u) - loss(x - u)) / (2 * h)
+    return dx
+
+
 def mistaken(name):
     """A function that returns what the mistake of this name gives, for any of the layers."""
 
@@ -169,6 +185,31 @@ def test_two_sided_relative_checks_are_taken_from_most_seeds(h, tolerance):
         assert "one in ten thousand" in said.hint
 
 
+def test_a_tolerance_that_passes_by_luck_is_refused():
+    """Unseeded, relative to the length of dx: a lax check is noticed, a sharp one is taken."""
+
+    def relative_to_length(rng, tolerance):
+        def agrees(f, backward, x, h=1e-5):
+            for _ in range(3):
+                dY, u = rng.normal(size=f(x).shape), rng.normal(size=x.shape)
+                slope = ((f(x + h * u) - f(x - h * u)) * dY).sum() / (2 * h)
+                dx = backward(dY, x)
+                if dx.shape != x.shape:
+                    return False
+                if not abs((dx * u).sum() - slope) <= tolerance * np.linalg.norm(dx):
+                    return False
+            return True
+
+        return agrees
+
+    def taken(tolerance):
+        draws = map(np.random.default_rng, range(10))
+        return sum(bool(check("backward-3", relative_to_length(r, tolerance))) for r in draws)
+
+    assert taken(1e-5) == 10
+    assert taken(5e-4) <= 1
+
+
 def summed(d, shape):
     d = d.sum(axis=tuple(range(d.ndim - len(shape))))
     return d.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
@@ -199,6 +240,8 @@ class TestAnswers(ExerciseAnswers):
         "one-sided, with a step so small": ("backward-3", checker(forward=True, tolerance=1e-4)),
         "chapter's own check without a floor": ("backward-3", with_isclose),
         "letters in a list": ("backward-2", ["D", "A", "C"]),
+        "a dict of letters": ("backward-2", {1: "D", 2: "A", 3: "C"}),
+        "letters with numbers": ("backward-2", "1D 2A 3C"),
         "letters with names": ("backward-2", "I: d, II: a and III: c"),
         "fractions and a tuple": (
             "backward-1",
@@ -248,6 +291,7 @@ class TestAnswers(ExerciseAnswers):
             "another wrong": "DBC",
             "one letter twice": "DDC",
             "a factor": "GAC",
+            "a factor in III": "DAG",
             "a number": 3,
         },
         "backward-3": {
@@ -265,6 +309,7 @@ class TestAnswers(ExerciseAnswers):
         "backward-4": {
             "three arrays": lambda dy, x, *parts: (dy, dy, dy),
             "of x alone": lambda dy, x, *parts: dy,
+            "by differences": jacobian_of_forward,
             "a row": lambda dy, x, *parts: dy[0],
         },
         "backward-5": {

@@ -37,7 +37,10 @@ NO_SLOPE_FOR_ONES = "With a dY of ones the slope is 0; you see only rounding. Dr
 NO_SLOPE_ALONG_X = "Along x the slope is 0; you see only rounding. Draw the direction at random."
 NOT_A_NUMBER = "A comparison with NaN is False. Write: if not difference <= tolerance."
 SHAPE = "A gradient has the shape of its input. A product with u broadcasts: compare the shapes."
-SHARP = "How large a difference do you accept? Ask for one in ten thousand, or less."
+SHARP = (
+    "How large a difference do you accept? Ask for one in ten thousand, or less; beside the length "
+    "of dx, for less still, and in two or three directions."
+)
 BOTH_SIDES = (
     "Is h small, and is the difference two-sided, f(x + hu) − f(x − hu)? Then a tolerance of one "
     "in ten thousand is enough. (A slope near 0 by chance? Draw again.)"
@@ -146,6 +149,8 @@ def _steep(x: Array) -> Array:
 def _steep_backward(dY: Array, x: Array) -> Array:
     return 50 * _steep(x) * dY
 
+
+TRIES = 10  # of each wrong backward: a check that draws at random passes one by luck
 
 # What it is, the function, its backward, where to test it, whether it is right, and a hint.
 CASES: tuple[Case, ...] = (
@@ -308,8 +313,9 @@ def product_by_hand(answer: object) -> str:
 @exercise("backward-2")
 def find_the_faults(answer: object) -> str:
     """The wrong line of each of three backwards, in their order: D, A and C."""
+    answer = [answer[i] for i in sorted(answer)] if isinstance(answer, dict) else answer
     parts = answer if isinstance(answer, list | tuple) else [answer]
-    words = re.findall(r"[^\W_]+", " ".join(map(str, parts)).upper())
+    words = re.findall(r"[^\W\d_]+", " ".join(map(str, parts)).upper())
     letters = "".join(word for word in words if word not in ("I", "II", "III", "AND"))
     reject(
         len(letters) != 3 or not set(letters) <= set("ABCDEFG"),
@@ -335,15 +341,16 @@ def build_the_check(answer: object) -> str:
     """`f(f, backward, x)` says whether a backward is right; tried on right and wrong ones."""
     agrees = as_function(answer)
     for name, f, backward, x, right, hint in CASES:
-        found = agrees(f, backward, x)
-        reject(
-            np.size(found) != 1,
-            f"It returned something of shape {np.shape(found)}.",
-            "Return one truth value, True or False.",
-        )
-        said = bool(np.all(found))
-        reject(right and not said, f"It refuses a right backward: {name}.", hint)
-        reject(said and not right, f"It accepts a wrong backward: {name}.", hint)
+        for _ in range(1 if right else TRIES):
+            found = agrees(f, backward, x)
+            reject(
+                np.size(found) != 1,
+                f"It returned something of shape {np.shape(found)}.",
+                "Return one truth value, True or False.",
+            )
+            said = bool(np.all(found))
+            reject(right and not said, f"It refuses a right backward: {name}.", hint)
+            reject(said and not right, f"It accepts a wrong backward: {name}.", hint)
     return "right: it told all of them apart."
 
 
@@ -398,6 +405,7 @@ def pre_norm_gradients(dy: Array, x: Array, parts: tuple[Part, Part]) -> dict[st
     da_post = norm_back(dy, s_2 + g(s_2))
     da_post = norm_back(da_post + g_back(da_post, s_2), s_1)
     no_norm = dy + g_back(dy, n_2)
+    at_n = dy + norm_back(g_back(dy, n_2), n_2)
     at_a, at_x = dy + norm_back(g_back(dy, a), a), norm_back(f_back(da, x), x)
     return {
         "right": da + first(da),
@@ -407,6 +415,9 @@ def pre_norm_gradients(dy: Array, x: Array, parts: tuple[Part, Part]) -> dict[st
         "side by side": dy + through_g + first(dy),
         "norm at x": da_wrong_place + first(da_wrong_place),
         "no norm": no_norm + f_back(no_norm, n_1),
+        "dy around x": dy + first(da),
+        "norm at n": at_n + norm_back(f_back(at_n, n_1), n_1),
+        "feed at a": at_a + first(at_a),
         "parts at a and x": at_a + norm_back(f_back(at_a, x), x),
         "parts at x": da + at_x,
         "post-norm": da_post + f_back(da_post, x),
@@ -424,6 +435,12 @@ PRE_NORM_MISTAKES = {
     ),
     "norm at x": ("Both norms are taken at x.", "What does the second norm take as its input?"),
     "no norm": ("The gradient passes the norms unchanged.", "n has a backward too: norm_back."),
+    "dy around x": (
+        "Around the first part you send dy.",
+        "What arrives at a goes around it: dy, and what came back through the second half.",
+    ),
+    "norm at n": ("norm_back is given n.", "It takes what the norm took forward: a, then x."),
+    "feed at a": ("feed_back is given a.", "Its z is what feed took forward."),
     "parts at a and x": (
         "attend_back and feed_back are given the inputs of the norms.",
         "Their z is what attend and feed took forward.",
@@ -436,12 +453,26 @@ PRE_NORM_MISTAKES = {
 }
 
 
+def _counted(
+    back: Callable[[Array, Array], Array], used: list[int]
+) -> Callable[[Array, Array], Array]:
+    """The same backward; each call is noted."""
+
+    def counted(dout: Array, z: Array) -> Array:
+        used.append(1)
+        return back(dout, z)
+
+    return counted
+
+
 @exercise("backward-4")
 def pre_norm_back_built(answer: object) -> str:
     """`f(dy, x, f, f_back, g, g_back)` returns dx of a pre-norm layer."""
     function = as_function(answer)
     for (dy, x), parts in LAYERS:
-        got = function(dy, x, *parts[0], *parts[1])
+        used: list[int] = []
+        backs = [_counted(back, used) for _, back in parts]
+        got = function(dy, x, parts[0][0], backs[0], parts[1][0], backs[1])
         reject(
             isinstance(got, list | tuple) and len(got) == 3 and np.shape(got[0]) == x.shape,
             "You return three arrays.",
@@ -456,6 +487,11 @@ def pre_norm_back_built(answer: object) -> str:
         gradients = pre_norm_gradients(dy, x, parts)
         right = gradients.pop("right")
         reject_each(dx, *((gradients[name], *words) for name, words in PRE_NORM_MISTAKES.items()))
+        reject(
+            is_close(dx, right) and len(used) < 2,
+            "dx is right, but it was not made with both given backwards.",
+            "Call attend_back and feed_back.",
+        )
         reject(
             not is_close(dx, right),
             "dx is not right.",
@@ -474,7 +510,7 @@ def blind_direction(answer: object) -> str:
     right, wrong = float(u @ RIGHT_GRADIENT), float(u @ WRONG_GRADIENT)
     reject(
         not is_near(right, wrong, u[1:], 1e-6),
-        f"Along u the right slope is {right:.3g}, and the wrong gradient gives {wrong:.3g}.",
+        f"Along u the right slope is {right:.8g}, and the wrong gradient gives {wrong:.8g}.",
         "The two gradients differ by (0, 2, −1). Which u does not see that difference?",
     )
     reject(
