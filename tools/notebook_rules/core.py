@@ -24,6 +24,7 @@ from tools.notebook_rules.length import (
     visible_asserts,
 )
 from tools.notebook_rules.prose import texts
+from tools.notebook_rules.teaching import WITHOUT_EXPLORER
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "book" / "extensions"))
 
@@ -47,6 +48,7 @@ WITHIN_BOUNDS: set[str] = {
     "results",
     "families",
     "cost",
+    "backward",
 }
 MOST_MINUTES = {"transformer": 40, "training": 40, "decoding": 40, "backward": 40}  # else 35
 MOST_EXERCISE_MINUTES, MOST_FURTHER_MINUTES, MOST_VISIBLE_ASSERTS = 30, 40, 2
@@ -98,8 +100,9 @@ def times_at_top(chapter: Chapter) -> Iterator[str]:
 def in_order(chapter: Chapter) -> Iterator[str]:
     """Explorer, what breaks, what to remember, exercises, going further, sources."""
     places: dict[str, int] = {}
+    owes_explorer = chapter.concept not in WITHOUT_EXPLORER  # else it may stand behind the core
     for place, cell in enumerate(chapter.notebook.cells):
-        if cell.cell_type == "code" and shows_explorer(chapter, cell):
+        if owes_explorer and cell.cell_type == "code" and shows_explorer(chapter, cell):
             places.setdefault("the first explorer", place)
         for title in headings(cell, 2):
             if not cell.source.startswith(f"## {title}"):

@@ -4,8 +4,7 @@ The model writes six digits in reverse. `measure` trains it with the right backw
 with each fault, by Adam and by SGD, from several seeds; for one seed data and start are the same.
 Figures: `steps`; `runs`, by optimizer and fault: `curve`, the mean loss over seeds at `steps`, and
 for each seed `end`, its last point, and `exact`, the share of new sequences that greedy decoding
-writes without an error. `longer`: `exact` of a few of them after more `steps`. `start`, by fault,
-before the first step: `cosine` of the gradient to the right one, and `ratio` of the lengths.
+writes without an error. `longer`: `exact` of a few of them after more `steps`.
 """
 
 from __future__ import annotations
@@ -174,17 +173,6 @@ def _exact(model: qn.Transformer, seed: int) -> float:
     return float((written[:, 1:] == answer).all(1).mean())
 
 
-def _at_start(fault: str, seed: int) -> tuple[float, float]:
-    """Cosine of the faulty gradient to the right one, and the ratio of their lengths."""
-    model, batch = make_model(seed, np.float64), draw(64, np.random.default_rng(seed))
-    right, wrong = (
-        np.concatenate([g.ravel() for g in gradient(model, *batch, name)[1].values()])
-        for name in ("none", fault)
-    )
-    lengths = np.linalg.norm(right), np.linalg.norm(wrong)
-    return float(right @ wrong / lengths[0] / lengths[1]), float(lengths[1] / lengths[0])
-
-
 def _train_each(fault: str, optimizer: str, seeds: int, steps: int) -> list[dict[str, Any]]:
     with np.errstate(all="ignore"):  # some diverge
         return [_train(fault, optimizer, seed, steps) for seed in range(seeds)]
@@ -207,13 +195,6 @@ def measure(small: bool = False) -> dict[str, Any]:
     for optimizer, fault in LONGER:
         runs = _train_each(fault, optimizer, min(seeds, 3), more_steps)
         figures["longer"]["exact"][optimizer][fault] = [round(run["exact"], 3) for run in runs]
-    figures["start"] = {}
-    for fault in FAULTS:
-        starts = [_at_start(fault, seed) for seed in range(seeds)]
-        figures["start"][fault] = {
-            "cosine": [round(cosine, 4) for cosine, _ in starts],
-            "ratio": [round(ratio, 4) for _, ratio in starts],
-        }
     return figures
 
 
@@ -223,7 +204,6 @@ def check(figures: dict[str, Any]) -> None:
     assert list(adam) == list(sgd) == ["none", *FAULTS]
     for fault in FAULTS:
         assert abs(adam[fault]["curve"][0] - adam["none"]["curve"][0]) < 0.4
-        assert 0.4 < min(figures["start"][fault]["cosine"]) < 0.99
     if len(figures["steps"]) < 10:
         return
     for fault in ("none", "no 1/√d_k", "bias: mean", "bias: last row"):
@@ -242,8 +222,6 @@ def check(figures: dict[str, Any]) -> None:
     assert sum(exact < 0.5 for exact in sgd["ReLU open"]["exact"]) == 2
     early = np.subtract(adam["bias: mean"]["curve"], adam["none"]["curve"])[:8]
     assert np.abs(early).max() < 0.01  # 160 steps
-    medians = {fault: np.median(of["cosine"]) for fault, of in figures["start"].items()}
-    assert min(medians, key=lambda fault: medians[fault]) == "no skip"
 
 
 if __name__ == "__main__":
