@@ -14,8 +14,6 @@ from qkv.explore.efficient import (
     exact,
     online_softmax,
 )
-from qkv.explore.efficient_features import FEATURES, SCALES, all_errors, exact_weights, features
-from qkv.explore.efficient_features import performer_weights as performer
 from qkv.explore.efficient_low_rank import (
     MATRICES,
     RANKS,
@@ -37,6 +35,7 @@ from qkv.explore.efficient_patterns import (
     random_mask,
     reach,
 )
+from qkv.explore.efficient_recall import STATES, UNITS, WIDTHS, kept, recall, shares_of
 from qkv.explore.framework.frames import Frames
 from tests.helpers.tolerances import TOLERANCE
 
@@ -44,7 +43,7 @@ GRIDS = {
     block_size: {"block_size": BLOCK_SIZES, "tiles": range(1, 9)},
     patterns: {"pattern": PATTERNS, "n": LENGTHS, "layers": LAYERS},
     rank: {"matrix": MATRICES, "r": RANKS},
-    features: {"n_features": FEATURES, "scale": SCALES},
+    recall: {"state": STATES, "width": WIDTHS},
 }
 
 
@@ -226,30 +225,26 @@ def test_trained_heads_look_where_their_names_say():
     assert attention_matrix("trained: induction")[at[:-1], at[:-1] - N // 2 + 1].mean() > 0.6
 
 
-# Features.
+# Recall.
 
 
-@pytest.mark.parametrize("scale", SCALES)
-def test_performer_weights_are_a_distribution_and_never_negative(scale):
-    for number in FEATURES:
-        weights = performer(number, scale)
-        assert (weights >= 0).all()
-        np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-9)
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_recall_shows_the_stored_trainings(state, width):
+    panels, one = recall(state=state, width=width), int(width[0])
+    for row, (kind, unit) in zip(panels["table"].rows, UNITS.items(), strict=True):
+        shares = shares_of(kind, int(state), one)
+        assert shares.shape == (5, 4)
+        low, high = shares[:, -1].min(), shares[:, -1].max()
+        assert row == (kind, f"{kept(kind, int(state), one)} {unit}", f"{low:.0f} to {high:.0f}")
+        np.testing.assert_allclose(panels["curves"].ys[kind], shares.mean(axis=0))
 
 
-def test_more_features_and_smaller_scales_have_smaller_errors():
-    medians = {s: [np.median(all_errors(number, s)) for number in FEATURES] for s in SCALES}
-    assert all(a > b for a, b in itertools.pairwise(medians[0.5]))
-    assert medians[0.5][0] > 8 * medians[0.5][-1]
-    for small, large in itertools.pairwise(SCALES):
-        assert (np.array(medians[small]) < medians[large]).all()
-    assert medians[2.0][-1] > 0.5  # 1,024 features are not enough there
+def test_what_a_state_holds():
+    held = [kept(kind, 128, width) for kind in UNITS for width in (8, 4, 2)]
+    assert held == [8, 16, 32, 8, 16, 32, 14, 25, 42, 14, 25, 42]
 
 
-def test_panels_show_the_first_draw_and_its_error():
-    panels = features(n_features=64, scale=1.0)
-    shown, weights = np.asarray(panels["performer"].values), exact_weights(1.0)
-    np.testing.assert_array_equal(panels["exact"].values, weights)
-    assert panels["error"] == f"{np.linalg.norm(shown - weights) / np.linalg.norm(weights):.2f}"
-    errors = all_errors(64, 1.0)
-    assert panels["spread"] == f"{errors.min():.2f} to {errors.max():.2f}"
+def test_a_state_that_was_not_trained_is_refused():
+    with pytest.raises(KeyError, match="no stored training of window"):
+        shares_of("window", 100, 8)

@@ -12,6 +12,7 @@ from qkv.exercises.checks import (
     as_array,
     as_function,
     as_letters,
+    as_number,
     exercise,
     is_close,
     reject,
@@ -49,6 +50,11 @@ def tiled_output(scores: Array, values: Array, rescale: bool) -> float:
         mix = mix * shrink + float(weights @ values[tile])
         peak = higher
     return mix / total
+
+
+def _copy(state: Any) -> Any:
+    """The same state in arrays of its own."""
+    return tuple(np.array(part) for part in state) if isinstance(state, list | tuple) else state
 
 
 def read_state(answer: object, like: State) -> State:
@@ -120,48 +126,48 @@ def third_tile(answer: object) -> str:
     reject_each(
         numbers,
         (
-            [3.5, 19, 19 / 3.5],
+            [4.25, 24, 24 / 4.25],
             "The earlier sums were not rescaled.",
             "The peak has moved. By what factor do all earlier terms shrink?",
         ),
         (
-            [2.5, 19, 7.6],
+            [3, 24, 8],
             "The total was rescaled, the mix was not.",
             "Both sums are made of the same exponentials.",
         ),
         (
-            [3.5, 12, 12 / 3.5],
+            [4.25, 15, 15 / 4.25],
             "The mix was rescaled, the total was not.",
             "With all values equal to 1, mix and total must stay equal.",
         ),
         (
-            [5.5, 33, 6],
+            [6.75, 42, 42 / 6.75],
             "The earlier sums grew.",
             "A higher peak makes exp(score − peak) smaller, not larger.",
         ),
         (
-            [5, 24, 4.8],
+            [6, 30, 5],
             "The output is right, but the sums still belong to the peak ln 8.",
             "Divide every exponential by that of the highest score so far.",
         ),
         (
-            [40, 192, 4.8],
+            [48, 240, 5],
             "The output is right, but nothing was divided by the exponential of the peak.",
             "Each weight is exp(score − peak). What is it for the highest score?",
         ),
         (
-            [1.5, 5, 10 / 3],
+            [1.75, 6, 6 / 1.75],
             "These are the sums of the third tile alone.",
             "What happens to what was kept after the second tile?",
         ),
         tolerance=5e-3,
     )
     reject(
-        not is_close(numbers, [2.5, 12, 4.8], 5e-3),
+        not is_close(numbers, [3, 15, 5], 5e-3),
         "Not these numbers.",
         "First the new peak, then the factor for the old sums, then the weights of the two keys.",
     )
-    return "right. All six keys at once, with exponentials that sum to 40, give 4.8 too."
+    return "right. All six keys at once, with exponentials that sum to 48, give 5 too."
 
 
 @exercise("efficient-2")
@@ -212,7 +218,11 @@ def hidden_bug(answer: object) -> str:
 @exercise("efficient-4")
 def merge_states(answer: object) -> str:
     """`merge(a, b)` joins the states of two sets of keys: (peak, total, mix) each."""
-    merge = as_function(answer)
+    given = as_function(answer)
+
+    def merge(a: State, b: State) -> Any:
+        return given(_copy(a), _copy(b))  # a reader's function may write into what it gets
+
     rng = np.random.default_rng(0)
     for factor in (1.0, 1000.0):
         scores, values = factor * rng.normal(size=(3, 7)), rng.normal(size=(7, 2))
@@ -240,10 +250,115 @@ def merge_states(answer: object) -> str:
     part: State = (full[0].copy(), full[1].copy(), full[2].copy())
     for array, nothing in zip(part, empty, strict=True):
         array[0] = nothing[0]  # the first query may attend to no key
-    _, total, mix = read_state(merge(part, part), part)
+    two = merge(part, part)
+    _, total, mix = read_state(two, part)
     reject(
         not (is_close(total, 2 * part[1], 1e-9) and is_close(mix, 2 * part[2], 1e-9)),
         "One query without keys in both parts: its sums are not 0.",
         "Ask of each query by itself whether its peak is −∞.",
     )
+    _, total, mix = read_state(merge(two, low), part)
+    expected = [2 * part[1], 2 * part[2]]
+    for array, alone in zip(expected, low[1:], strict=True):
+        array[0] = alone[0]  # its only keys are those of the third part
+    reject(
+        not (is_close(total, expected[0], 1e-9) and is_close(mix, expected[1], 1e-9)),
+        "One query without keys in both parts, then a third part with low scores: they are lost.",
+        "Which peak did you return for that query? It has seen no score yet.",
+    )
     return "right: ring attention joins the parts of a text on several devices in this way."
+
+
+def causal_output(q: Array, k: Array, v: Array) -> Array:
+    """Causal attention of one head, all keys at once: (n, d_k), (n, d_k), (n, d_v) → (n, d_v)."""
+    scores = q @ k.T / np.sqrt(q.shape[1])
+    scores = np.where(np.tri(len(q), dtype=bool), scores, -np.inf)
+    _, total, mix = state_of(scores, v)
+    return np.asarray(mix / total[:, None])
+
+
+@exercise("efficient-5")
+def repaired_blocks(answer: object) -> str:
+    """`causal_tiled(q, k, v, size)`, in which two lines were wrong: the first peak, the mask."""
+    attend = as_function(answer)
+    rng = np.random.default_rng(0)
+    q, k, v = rng.normal(size=(7, 4)), rng.normal(size=(7, 4)), rng.normal(size=(7, 3))
+
+    def gap(q: Array, size: int) -> float:
+        with np.errstate(all="ignore"):
+            got = as_array(attend(q, k, v, size), shape=(7, 3)).astype(float)
+        return float(abs(got - causal_output(q, k, v)).max())
+
+    reject(
+        not gap(q, 7) < 1e-6,
+        "With all keys in one tile, the output is not that of causal attention.",
+        "Change two lines only, and compare with attention under a causal mask.",
+    )
+    reject(
+        not all(gap(q, size) < 1e-6 for size in (1, 2, 3, 5)),
+        "With several tiles, the output is not that of causal attention.",
+        "Print the mask of the second tile. Which keys does it hold, counted from the first?",
+    )
+    k[:, 0] = -1  # the first column of q then moves all scores of a query
+    for size in (2, 7):
+        low = q + [[4000.0, 0, 0, 0]]
+        reject(
+            not gap(low, size) < 1e-6,
+            "With scores near −2,000 for all keys, the output is wrong.",
+            "A peak is the highest score so far. What is it before any score was read?",
+        )
+    return "right: neither fault shows with one tile and scores near 0."
+
+
+@exercise("efficient-6")
+def stored_numbers(answer: object) -> str:
+    """Pairs of a window, features, the window's share, and the width that holds all pairs."""
+    numbers = as_array(answer, shape=(4,)).astype(float)
+    pairs, features, share, width = numbers.tolist()
+    reject(
+        is_close(pairs, 18, 1e-3),
+        "Not so many pairs.",
+        "Of a pair, a window keeps the key and the value.",
+    )
+    reject(not is_close(pairs, 9, 1e-3), "The first number is wrong.", "Numbers of one pair?")
+    reject(
+        is_close(features, 18, 1e-3) or is_close(features, 9, 1e-3),
+        "Not so many features.",
+        "For each feature a row of the first sum is kept, and one number of the second.",
+    )
+    reject(not is_close(features, 16, 1e-3), "The second number is wrong.", "Numbers a feature?")
+    reject(share > 1, "The share is above 1.", "Give it as a number from 0 to 1.")
+    reject(
+        is_close(share, 9 / 24, 5e-3) or is_close(share, 1 / 16, 5e-3),
+        "The share is that of the pairs in the window, or of guesses, alone.",
+        "Pairs that were lost are guessed, and some guesses are right.",
+    )
+    reject(
+        not is_close(share, (9 + 15 / 16) / 24, 5e-3),
+        "The share is wrong.",
+        "How many pairs are in the window, how many are lost, and how many of those are guessed?",
+    )
+    reject(
+        is_close(width, 6, 1e-3),
+        "6 is the room for one pair.",
+        "It is shared by a key and a value.",
+    )
+    reject(not is_close(width, 3, 1e-3), "The width is wrong.", "How much room has each pair?")
+    return "right: (9 + 15/16) / 24 = 0.41. With 3 + 3 numbers a pair, all 24 fit."
+
+
+@exercise("efficient-7")
+def cache_size(answer: object) -> str:
+    """MiB of the keys and values of 8,192 tokens: 24 layers, 4 heads of width 64, 2 bytes."""
+    size = as_number(answer)
+    for wrong, mistake, hint in (
+        (768, "All heads of queries were counted.", "Which heads are kept?"),
+        (96, "Only keys, or only values.", "Both are kept."),
+        (384, "A number took 4 bytes.", "How many bytes has a number in 16 bits?"),
+        (8, "That is one layer.", "Each layer has its own."),
+        (201.3, "Those are MB of 1,000,000 bytes.", "A MiB has 1,048,576 bytes."),
+        (192 * 2**20, "Those are bytes.", "How many of them make a MiB?"),
+    ):
+        reject(abs(size - wrong) < 0.002 * wrong, mistake, hint)
+    reject(abs(size - 192) > 0.5, "Not this number.", "Multiply the six factors, then convert.")
+    return "right: 201,326,592 bytes = 192 MiB. With 16 heads of keys and values it would be 768."

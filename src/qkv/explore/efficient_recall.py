@@ -1,0 +1,62 @@
+"""Explorer of the chapter on long texts: recall from a state of so many numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from qkv.experiments import stored_result
+from qkv.explore.framework.panels import Lines, Panels, Table
+
+Array = np.ndarray[Any, Any]
+
+STATES = ("32", "64", "128")
+WIDTHS = ("8 + 8", "4 + 4", "2 + 2")  # numbers of a key and of a value
+HEADER = ("way", "it keeps", "of 16 pairs, %")
+UNITS = {
+    "window": "pairs",
+    "low rank": "mixtures",
+    "linear": "features",
+    "random features": "features",
+}
+
+
+def recall(*, state: str, width: str) -> Panels:
+    """The stored trainings of `efficient_recall`: right answers of each way of keeping pairs.
+
+    Args:
+        state: how many numbers a layer keeps, one of STATES.
+        width: numbers of a key vector and of a value vector, one of WIDTHS.
+    """
+    pairs = stored_result("efficient_recall").figures["pairs"]
+    numbers, one = int(state), int(width.split()[0])
+    shares = {kind: shares_of(kind, numbers, one) for kind in UNITS}
+    return {
+        "curves": Lines(
+            pairs,
+            {kind: of.mean(axis=0) for kind, of in shares.items()},
+            x_label="pairs that were read",
+            y_label="right answers, %, mean of five starts",
+            log_x=True,
+        ),
+        "table": Table(HEADER, [_row(kind, of, numbers, one) for kind, of in shares.items()]),
+    }
+
+
+def shares_of(kind: str, state: int, width: int) -> Array:
+    """Right answers in %, (seeds, numbers of pairs)."""
+    for row in stored_result("efficient_recall").figures["rows"]:
+        if (row["kind"], row["state"], row["width"]) == (kind, state, width):
+            return 100 * np.array(row["accuracy"])
+    raise KeyError(f"no stored training of {kind} with {state} numbers, {width} + {width} a pair")
+
+
+def kept(kind: str, state: int, width: int) -> int:
+    """How many pairs, mixtures or features so many numbers hold."""
+    return state // (width + 1 if UNITS[kind] == "features" else 2 * width)
+
+
+def _row(kind: str, of: Array, state: int, width: int) -> tuple[str, str, str]:
+    low, high = of[:, -1].min(), of[:, -1].max()
+    return kind, f"{kept(kind, state, width)} {UNITS[kind]}", f"{low:.0f} to {high:.0f}"
