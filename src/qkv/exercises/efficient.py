@@ -301,7 +301,7 @@ def repaired_blocks(answer: object) -> str:
     )
     k[:, 0] = -1  # the first column of q then moves all scores of a query
     for size in (2, 7):
-        low = q + [[4000.0, 0, 0, 0]]
+        low = q + np.array([4000.0, 0, 0, 0])
         reject(
             not gap(low, size) < 1e-6,
             "With scores near −2,000 for all keys, the output is wrong.",

@@ -1,8 +1,8 @@
 """What blocks save: peak memory and processor time of attention, plain and blockwise, both rooms.
 
-One head in float32, forward; causal where the name says so. Memory is what is allocated beside q, k and v, the
-output included: in NumPy as `tracemalloc` counts it, in torch as its profiler does. The time is
-that of the processor, which other programs do not prolong.
+One head in float32, forward; causal in the last two ways. Memory is what is allocated beside q, k,
+v and a mask, the output included: in NumPy as `tracemalloc` counts it, in torch as its profiler
+does. The time is that of the processor, which other programs do not prolong.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ def _ways(n: int) -> dict[str, Call]:
     from torch.nn import functional as F
 
     q, k, v = np.random.default_rng(0).normal(size=(3, 1, 1, n, D_K)).astype(np.float32)
-    tensors = [torch.from_numpy(x) for x in (q, k, v)]
+    a, b, c = (torch.from_numpy(x) for x in (q, k, v))
     triangle = torch.ones(n, n, dtype=torch.bool).tril()
-    fused = partial(F.scaled_dot_product_attention, *tensors)
+    fused: Callable[..., object] = partial(F.scaled_dot_product_attention, a, b, c)
 
     def textbook() -> torch.Tensor:
-        return torch.softmax(tensors[0] @ tensors[1].mT / D_K**0.5, dim=-1) @ tensors[2]
+        return torch.softmax(a @ b.mT / D_K**0.5, dim=-1) @ c
 
     return {
         "NumPy, plain": partial(qn.scaled_dot_product_attention, q, k, v),
