@@ -237,7 +237,9 @@ def test_recall_shows_the_stored_trainings(state, width):
         assert shares.shape == (5, 4)
         low, high = shares[:, -1].min(), shares[:, -1].max()
         assert row == (kind, f"{kept(kind, int(state), one)} {unit}", f"{low:.0f} to {high:.0f}")
-        np.testing.assert_allclose(panels["curves"].ys[kind], shares.mean(axis=0))
+        np.testing.assert_allclose(
+            panels["curves"].ys[kind.removesuffix(" features")], shares.mean(axis=0)
+        )
 
 
 def test_what_a_state_holds():

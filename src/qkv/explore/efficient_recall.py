@@ -35,10 +35,9 @@ def recall(*, state: str, width: str) -> Panels:
     return {
         "curves": Lines(
             pairs,
-            {kind: of.mean(axis=0) for kind, of in shares.items()},
+            {kind.removesuffix(" features"): of.mean(axis=0) for kind, of in shares.items()},
             x_label="pairs that were read",
-            y_label="right answers, %, mean of five starts",
-            log_x=True,
+            y_label="%",
         ),
         "table": Table(HEADER, [_row(kind, of, numbers, one) for kind, of in shares.items()]),
     }
