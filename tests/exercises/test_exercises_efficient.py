@@ -96,6 +96,24 @@ def attend_in_tiles(peak=-np.inf, offset=-1):
     return attend
 
 
+def clipped(state, lowest):
+    """No peak below this one."""
+    return np.maximum(state[0], lowest), state[1], state[2]
+
+
+def in_float32(call):
+    """The same call, all arrays in float32."""
+
+    def small(x):
+        return (
+            tuple(map(small, x))
+            if isinstance(x, tuple)
+            else getattr(x, "astype", lambda _: x)(np.float32)
+        )
+
+    return lambda *given: small(call(*map(small, given)))
+
+
 def one_query_of_zero(a, b):
     """Returns the peak 0 for a query without keys, if another query has some."""
     peak, total, mix = merge(a, b)
@@ -108,18 +126,19 @@ RIGHT = {
     "efficient-3": [[9, 1, 2, 3, 4, 5], [0, 1, 3, 2, 5, 4]],
     "efficient-4": merge,
     "efficient-5": attend_in_tiles(),
-    "efficient-6": [9, 16, 0.41, 3],
+    "efficient-6": [9, 16, 0.41, 7.6],
     "efficient-7": 192,
 }
 ALSO_RIGHT = {
     "fractions": ("efficient-1", (Fraction(3), 15, 5.0)),
-    "the share as a fraction": ("efficient-6", [9, 16, Fraction(159, 384), 3]),
+    "the share as a fraction": ("efficient-6", [9, 16, Fraction(159, 384), Fraction(38, 5)]),
     "MiB in float32": ("efficient-7", np.float32(192.0)),
     "a list of arrays": ("efficient-4", lambda a, b: list(merge(a, b))),
     "the lowest number for no key": ("efficient-4", finite_peaks),
     "into its inputs": ("efficient-4", in_place),
     "the lowest finite peak": ("efficient-5", attend_in_tiles(peak=np.finfo(float).min)),
-    "exact, not in tiles": ("efficient-5", lambda q, k, v, size: causal_output(q, k, v)),
+    "in float32": ("efficient-5", in_float32(attend_in_tiles(peak=np.finfo(np.float32).min))),
+    "a merge in float32": ("efficient-4", in_float32(merge)),
     "the peak second": ("efficient-3", [[1, 9, 2, 3, 4, 5], [0, 9, 10, 11, 30, 20]]),
     "by log-sum-exp of the halves": (
         "efficient-4",
@@ -177,15 +196,19 @@ WRONG = {
         "no array": lambda q, k, v, size: None,
     },
     "efficient-6": {
-        "key alone": [18, 16, 0.41, 3],
-        "other pairs": [8, 16, 0.41, 3],
-        "without the ones": [9, 18, 0.41, 3],
-        "other features": [9, 15, 0.41, 3],
-        "no guesses": [9, 16, 0.375, 3],
-        "per cent": [9, 16, 41, 3],
-        "other share": [9, 16, 0.5, 3],
-        "a pair": [9, 16, 0.41, 6],
-        "other width": [9, 16, 0.41, 4],
+        "key alone": [18, 16, 0.41, 7.6],
+        "other pairs": [8, 16, 0.41, 7.6],
+        "without the ones": [9, 18, 0.41, 7.6],
+        "other features": [9, 15, 0.41, 7.6],
+        "no guesses": [9, 16, 0.375, 7.6],
+        "per cent": [9, 16, 41, 7.6],
+        "other share": [9, 16, 0.5, 7.6],
+        "before the key": [9, 16, 0.41, 7.5],
+        "key without φ": [9, 16, 0.41, 166 / 22],
+        "query without φ": [9, 16, 0.41, 7.25],
+        "no value": [9, 16, 0.41, 6.2],
+        "value alone": [9, 16, 0.41, 8],
+        "other output": [9, 16, 0.41, 7],
     },
     "efficient-7": {
         "query heads": 768,
@@ -199,6 +222,12 @@ WRONG = {
 }
 
 ALSO_WRONG = {
+    "nearly equal": ("efficient-3", [[n * 1e-12 for n in range(6)], [0, 9, 10, 11, 30, 20]]),
+    "a peak of −5,000": ("efficient-4", lambda a, b: clipped(merge(a, b), -5000)),
+    "a peak of −10⁹": ("efficient-4", lambda a, b: clipped(merge(a, b), -1e9)),
+    "a first peak of −2,000": ("efficient-5", attend_in_tiles(peak=-2000)),
+    "a first peak of −10⁹": ("efficient-5", attend_in_tiles(peak=-1e9)),
+    "exact, not in tiles": ("efficient-5", lambda q, k, v, size: causal_output(q, k, v)),
     "down and up": ("efficient-3", [[5, 4, 3, 2, 1, 0], RISING]),
     "a peak of 0": ("efficient-4", peak_of_zero),
     "the peak alone": ("efficient-5", attend_in_tiles(offset=0)),

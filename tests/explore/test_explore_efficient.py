@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import qkv.numpy as qn
+from qkv.experiments.efficient_recall import Recall
 from qkv.explore.efficient import (
     BLOCK_SIZES,
     EXPONENTIALS,
@@ -16,13 +17,10 @@ from qkv.explore.efficient import (
 )
 from qkv.explore.efficient_low_rank import (
     MATRICES,
-    RANKS,
     N,
     attention_matrix,
     best_of_rank,
     error,
-    pooled,
-    rank,
 )
 from qkv.explore.efficient_patterns import (
     COUNTED,
@@ -35,14 +33,12 @@ from qkv.explore.efficient_patterns import (
     random_mask,
     reach,
 )
-from qkv.explore.efficient_recall import STATES, UNITS, WIDTHS, kept, recall, shares_of
+from qkv.explore.efficient_recall import STATES, UNITS, WIDTHS, kept, query_width, recall, shares_of
 from qkv.explore.framework.frames import Frames
-from tests.helpers.tolerances import TOLERANCE
 
 GRIDS = {
     block_size: {"block_size": BLOCK_SIZES, "tiles": range(1, 9)},
     patterns: {"pattern": PATTERNS, "n": LENGTHS, "layers": LAYERS},
-    rank: {"matrix": MATRICES, "r": RANKS},
     recall: {"state": STATES, "width": WIDTHS},
 }
 
@@ -187,28 +183,16 @@ def test_the_numbers_beside_a_pattern():
 
 
 @pytest.mark.parametrize("matrix", MATRICES)
-def test_matrices_are_attention_weights_and_no_pooling_is_better_than_the_best_rank(matrix):
+def test_no_error_is_below_that_of_the_singular_values_that_are_dropped(matrix):
     weights = attention_matrix(matrix)
+    assert weights.shape == (N, N)
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-6)
     singular = np.linalg.svd(weights, compute_uv=False)
-    for r in RANKS:
-        best = error(weights, best_of_rank(weights, r))
+    for r in (1, 2, 4, 8, 16):
+        best = best_of_rank(weights, r)
+        assert np.linalg.matrix_rank(best, tol=1e-6) <= r
         left = np.sqrt((singular[r:] ** 2).sum() / (singular**2).sum())
-        assert best == pytest.approx(left, abs=1e-6)
-        groups = pooled(weights, r)
-        assert np.linalg.matrix_rank(groups, tol=1e-6) <= r
-        assert error(weights, groups) >= best - TOLERANCE["float32"]
-        np.testing.assert_allclose(groups.sum(axis=1), 1, atol=1e-6)
-    assert error(weights, pooled(weights, N)) < 1e-6
-
-
-def test_pools_are_linformer_with_averaged_neighbours_for_the_values():
-    weights = attention_matrix("neighbours")
-    v = np.random.default_rng(1).normal(size=(N, 3))
-    means = v.reshape(4, 4, 3).mean(axis=1)  # (r, d_v)
-    np.testing.assert_allclose(
-        pooled(weights, 4) @ v, weights.reshape(N, 4, 4).sum(-1) @ means, atol=1e-12
-    )
+        assert error(weights, best) == pytest.approx(left, abs=1e-6)
 
 
 def test_trained_heads_need_a_high_rank_and_soft_weights_a_low_one():
@@ -236,7 +220,10 @@ def test_recall_shows_the_stored_trainings(state, width):
         shares = shares_of(kind, int(state), one)
         assert shares.shape == (5, 4)
         low, high = shares[:, -1].min(), shares[:, -1].max()
-        assert row == (kind, f"{kept(kind, int(state), one)} {unit}", f"{low:.0f} to {high:.0f}")
+        keeps, numbers = kept(kind, int(state), one), query_width(kind, int(state), one)
+        assert row == (kind, f"{keeps} {unit}", f"{numbers}", f"{low:.0f} to {high:.0f}")
+        layer = Recall(kind, one, int(state), seed=0)
+        assert layer.w_q.out_features == layer.w_k.out_features == numbers
         np.testing.assert_allclose(
             panels["curves"].ys[kind.removesuffix(" features")], shares.mean(axis=0)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -77,13 +78,14 @@ FAR = 2.0  # how wrong the second output of efficient-3 has to be
 
 def _compare(merge: Callable[..., Any], a: State, b: State, whole: State, factor: float) -> None:
     peak, total, mix = read_state(merge(a, b), whole)
+    near = 1e-5 * max(1, factor / 10)  # a merge in float32 is right too
     reject(
         factor > 1 and not np.isfinite(np.concatenate([peak, total, mix.ravel()])).all(),
         "Scores in the thousands give infinity or NaN.",
         "Only exponentials of differences that are at most 0 are safe.",
     )
     reject(
-        not is_close(peak, whole[0], 1e-9),
+        not is_close(peak, whole[0], near),
         "The peak is wrong.",
         "It is the higher of the two, for each query by itself.",
     )
@@ -105,11 +107,11 @@ def _compare(merge: Callable[..., Any], a: State, b: State, whole: State, factor
             "The second part's peak may be the lower one.",
         ),
     )
-    reject(not is_close(total, whole[1], 1e-9), "The total is wrong.", "Try it with one query.")
-    if is_close(mix, whole[2], 1e-9):
+    reject(not is_close(total, whole[1], near), "The total is wrong.", "Try it with one query.")
+    if is_close(mix, whole[2], near):
         return
     reject(
-        is_close(mix, whole[2] / whole[1][:, None], 1e-9),
+        is_close(mix, whole[2] / whole[1][:, None], near),
         "The mix was divided by the total.",
         "Return a state, so that a third part can be merged too.",
     )
@@ -192,9 +194,9 @@ def hidden_bug(answer: object) -> str:
     rows = as_array(answer, shape=(2, 6)).astype(float)
     reject(not np.isfinite(rows).all(), "A score is infinite or NaN.", "Give finite numbers.")
     reject(
-        any(len(set(row)) < 6 for row in rows.tolist()),
-        "Two scores of a row are equal.",
-        "All six have to differ, or the task would be too easy.",
+        bool((np.diff(np.sort(rows)) < 0.1 - 1e-9).any()),
+        "Two scores of a row are equal, or nearly.",
+        "Any two have to differ by 0.1, or the task would be too easy.",
     )
     gaps = [abs(tiled_output(row, VALUES, False) - output(row, VALUES)) for row in rows]
     reject(
@@ -235,15 +237,16 @@ def merge_states(answer: object) -> str:
     for a, b in ((full, empty), (empty, full)):
         got = read_state(merge(a, b), full)
         reject(
-            not all(is_close(x, y, 1e-9) for x, y in zip(got, full, strict=True)),
+            not all(is_close(x, y, 1e-3) for x, y in zip(got, full, strict=True)),
             "A part without keys changes the result.",
             "Its peak is −∞ and its sums are 0. What is exp(−∞ − peak)?",
         )
     low = state_of(rng.normal(size=(3, 4)) - 1000, rng.normal(size=(4, 2)))
-    for third in (full, low):
+    lowest: State = (np.full(3, -(2.0**100)), low[1], low[2])  # no finite guess is below this
+    for third in (full, low, lowest):
         got = read_state(merge(merge(empty, empty), third), third)
         reject(
-            not all(is_close(x, y, 1e-9) for x, y in zip(got, third, strict=True)),
+            not all(is_close(x, y, 1e-3) for x, y in zip(got, third, strict=True)),
             "Two parts without keys, then one with keys: the result is wrong.",
             "What is −∞ − (−∞)? Both sums are 0 there: subtract any finite peak, but return −∞.",
         )
@@ -253,16 +256,16 @@ def merge_states(answer: object) -> str:
     two = merge(part, part)
     _, total, mix = read_state(two, part)
     reject(
-        not (is_close(total, 2 * part[1], 1e-9) and is_close(mix, 2 * part[2], 1e-9)),
+        not (is_close(total, 2 * part[1], 1e-3) and is_close(mix, 2 * part[2], 1e-3)),
         "One query without keys in both parts: its sums are not 0.",
         "Ask of each query by itself whether its peak is −∞.",
     )
-    _, total, mix = read_state(merge(two, low), part)
+    _, total, mix = read_state(merge(two, lowest), part)
     expected = [2 * part[1], 2 * part[2]]
     for array, alone in zip(expected, low[1:], strict=True):
         array[0] = alone[0]  # its only keys are those of the third part
     reject(
-        not (is_close(total, expected[0], 1e-9) and is_close(mix, expected[1], 1e-9)),
+        not (is_close(total, expected[0], 1e-3) and is_close(mix, expected[1], 1e-3)),
         "One query without keys in both parts, then a third part with low scores: they are lost.",
         "Which peak did you return for that query? It has seen no score yet.",
     )
@@ -275,6 +278,17 @@ def causal_output(q: Array, k: Array, v: Array) -> Array:
     scores = np.where(np.tri(len(q), dtype=bool), scores, -np.inf)
     _, total, mix = state_of(scores, v)
     return np.asarray(mix / total[:, None])
+
+
+def _bytes_of(attend: Callable[..., Any]) -> int:
+    """The most that one call allocates, with 512 queries and keys in tiles of 16."""
+    rng = np.random.default_rng(1)
+    q, k, v = (rng.normal(size=(512, width)) for width in (4, 4, 3))
+    tracemalloc.start()
+    attend(q, k, v, 16)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most
 
 
 @exercise("efficient-5")
@@ -299,22 +313,29 @@ def repaired_blocks(answer: object) -> str:
         "With several tiles, the output is not that of causal attention.",
         "Print the mask of the second tile. Which keys does it hold, counted from the first?",
     )
+    reject(
+        _bytes_of(attend) > 2 * 512**2,
+        "All scores were there at once.",
+        "Keep the loop over tiles, and change two lines only.",
+    )
     k[:, 0] = -1  # the first column of q then moves all scores of a query
-    for size in (2, 7):
-        low = q + np.array([4000.0, 0, 0, 0])
-        reject(
-            not gap(low, size) < 1e-6,
-            "With scores near −2,000 for all keys, the output is wrong.",
-            "A peak is the highest score so far. What is it before any score was read?",
-        )
+    for low in (4000.0, 2.0**100):
+        for size in (2, 7):
+            reject(
+                not gap(q + np.array([low, 0, 0, 0]), size) < 5e-3,  # float32 is right too
+                f"With scores near −{low / 2:,.0f} for all keys, the output is wrong."
+                if low < 1e5
+                else "With scores far below zero for all keys, the output is wrong.",
+                "A peak is the highest score so far. What is it before any score was read?",
+            )
     return "right: neither fault shows with one tile and scores near 0."
 
 
 @exercise("efficient-6")
 def stored_numbers(answer: object) -> str:
-    """Pairs of a window, features, the window's share, and the width that holds all pairs."""
+    """Pairs of a window, features, the window's share; linear attention after one more key."""
     numbers = as_array(answer, shape=(4,)).astype(float)
-    pairs, features, share, width = numbers.tolist()
+    pairs, features, share, output = numbers.tolist()
     reject(
         is_close(pairs, 18, 1e-3),
         "Not so many pairs.",
@@ -338,13 +359,20 @@ def stored_numbers(answer: object) -> str:
         "The share is wrong.",
         "How many pairs are in the window, how many are lost, and how many of those are guessed?",
     )
+    for wrong, mistake, hint in (
+        (7.5, "This is the output before the fifth key.", "Add its φ, and its φ times its value."),
+        (166 / 22, "The new key was added as it is.", "It is φ(k) that is added."),
+        (58 / 8, "The query was used as it is.", "Both sums are multiplied by φ(q)."),
+        (155 / 25, "The value of the new key is missing.", "The first sum gets 8 times φ(k)."),
+        (8, "This is the value of the fifth key.", "All five keys have a weight."),
+    ):
+        reject(is_close(output, wrong, 2e-3), mistake, hint)
     reject(
-        is_close(width, 6, 1e-3),
-        "6 is the room for one pair.",
-        "It is shared by a key and a value.",
+        not is_close(output, 7.6, 2e-3),
+        "The output is wrong.",
+        "φ([2, 0]) = [3, 1]. Add it to one sum, and 8 times it to the other.",
     )
-    reject(not is_close(width, 3, 1e-3), "The width is wrong.", "How much room has each pair?")
-    return "right: (9 + 15/16) / 24 = 0.41. With 3 + 3 numbers a pair, all 24 fit."
+    return "right: (9 + 15/16) / 24 = 0.41, and 190 / 25 = 7.6. The state is as large as before."
 
 
 @exercise("efficient-7")

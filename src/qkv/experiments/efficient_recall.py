@@ -5,13 +5,14 @@ that a layer has when it is asked is its *state*, of so many numbers:
 
 - window: key and value vector of the last pairs, w + w numbers a pair; of all pairs, if they fit:
   then it is exact attention;
-- low rank: those of r learnt mixtures of all pairs, w + w numbers a mixture (Linformer);
+- low rank: those of r learnt weighted sums of all pairs, w + w numbers a sum (Linformer);
 - linear: Σ φ(k) vᵀ and Σ φ(k) over all pairs, φ(k) = elu(W k) + 1, learnt (Katharopoulos et al.),
   w + 1 numbers a feature;
 - random features: the same, with Performer's φ of keys of 8 numbers, which imitates softmax.
 
 A pair is one token, the sum of two embeddings. Every key of a sequence is asked, each from the
-state after the last pair. Source of the task: Arora et al. 2024 (Zoology) and earlier ones.
+state after the last pair. The stored figures were joined from several runs of `row`, so no time of
+a whole run was noted. Source of the task: Arora et al. 2024 (Zoology) and earlier ones.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Recall(nn.Module):
 
     def __init__(self, kind: str, width: int, state: int, seed: int) -> None:
         super().__init__()
-        self.kind, self.kept = kind, state // (2 * width)  # pairs or mixtures
+        self.kind, self.kept = kind, state // (2 * width)  # pairs or sums
         self.keys, self.values = nn.Embedding(KEYS, D_MODEL), nn.Embedding(VALUES, D_MODEL)
         self.out = nn.Linear(width, VALUES)
         features = state // (width + 1)  # a value and a one for each

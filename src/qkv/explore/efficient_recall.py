@@ -13,10 +13,10 @@ Array = np.ndarray[Any, Any]
 
 STATES = ("32", "64", "128")
 WIDTHS = ("8 + 8", "4 + 4", "2 + 2")  # numbers of a key and of a value
-HEADER = ("way", "it keeps", "of 16 pairs, %")
+HEADER = ("way", "it keeps", "a query has", "of 16 pairs, %")
 UNITS = {
     "window": "pairs",
-    "low rank": "mixtures",
+    "low rank": "sums",
     "linear": "features",
     "random features": "features",
 }
@@ -52,10 +52,16 @@ def shares_of(kind: str, state: int, width: int) -> Array:
 
 
 def kept(kind: str, state: int, width: int) -> int:
-    """How many pairs, mixtures or features so many numbers hold."""
+    """How many pairs, sums or features so many numbers hold."""
     return state // (width + 1 if UNITS[kind] == "features" else 2 * width)
 
 
-def _row(kind: str, of: Array, state: int, width: int) -> tuple[str, str, str]:
+def query_width(kind: str, state: int, width: int) -> int:
+    """Numbers of a query, and of a key: the last two ways keep no key, so theirs may be wider."""
+    return {"linear": kept(kind, state, width), "random features": 8}.get(kind, width)
+
+
+def _row(kind: str, of: Array, state: int, width: int) -> tuple[str, ...]:
     low, high = of[:, -1].min(), of[:, -1].max()
-    return kind, f"{kept(kind, state, width)} {UNITS[kind]}", f"{low:.0f} to {high:.0f}"
+    keeps, numbers = f"{kept(kind, state, width)} {UNITS[kind]}", query_width(kind, state, width)
+    return kind, keeps, f"{numbers}", f"{low:.0f} to {high:.0f}"
