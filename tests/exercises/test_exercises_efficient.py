@@ -1,9 +1,11 @@
 """The exercises of "Attention for long texts": each typical mistake meets its own hint."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from qkv.exercises.efficient import output, tiled_output
+from qkv.exercises.efficient import causal_output, output, tiled_output
 from tests.helpers.exercises import ExerciseAnswers
 
 
@@ -62,13 +64,81 @@ def peak_of_zero(a, b):
     return np.where(np.isinf(peak), 0, peak), total, mix
 
 
+def finite_peaks(a, b):
+    """The lowest finite number where no key was seen."""
+    return tuple(np.nan_to_num(part) for part in merge(a, b))
+
+
+def in_place(a, b):
+    """Writes its result into what it gets."""
+    for array, new in zip(a, merge(a, b), strict=True):
+        array[:] = new
+    return a
+
+
+def attend_in_tiles(peak=-np.inf, offset=-1):
+    """Causal attention in tiles; `offset` times a tile's first key moves its triangle."""
+
+    def attend(q, k, v, size):
+        high, total = np.full((len(q), 1), float(peak)), np.zeros((len(q), 1))
+        mix = np.zeros((len(q), v.shape[1]))
+        for start in range(0, len(k), size):
+            tile = slice(start, start + size)
+            scores = q @ k[tile].T / np.sqrt(q.shape[1])
+            allowed = np.tri(*scores.shape, offset * start, dtype=bool)
+            scores = np.where(allowed | (offset == -99), scores, -np.inf)
+            higher = np.maximum(high, scores.max(axis=1, keepdims=True))
+            shrink, weights = np.exp(high - higher), np.exp(scores - higher)
+            total = total * shrink + weights.sum(axis=1, keepdims=True)
+            mix, high = mix * shrink + weights @ v[tile], higher
+        return mix / total
+
+    return attend
+
+
+def clipped(state, lowest):
+    """No peak below this one."""
+    return np.maximum(state[0], lowest), state[1], state[2]
+
+
+def in_float32(call):
+    """The same call, all arrays in float32."""
+
+    def small(x):
+        return (
+            tuple(map(small, x))
+            if isinstance(x, tuple)
+            else getattr(x, "astype", lambda _: x)(np.float32)
+        )
+
+    return lambda *given: small(call(*map(small, given)))
+
+
+def one_query_of_zero(a, b):
+    """Returns the peak 0 for a query without keys, if another query has some."""
+    peak, total, mix = merge(a, b)
+    return (peak if np.isinf(peak).all() else np.where(np.isinf(peak), 0, peak)), total, mix
+
+
 RIGHT = {
-    "efficient-1": [2.5, 12, 4.8],
+    "efficient-1": [3, 15, 5],
     "efficient-2": "BDE",
     "efficient-3": [[9, 1, 2, 3, 4, 5], [0, 1, 3, 2, 5, 4]],
     "efficient-4": merge,
+    "efficient-5": attend_in_tiles(),
+    "efficient-6": [9, 16, 7.6],
+    "efficient-7": 192,
 }
 ALSO_RIGHT = {
+    "fractions": ("efficient-1", (Fraction(3), 15, 5.0)),
+    "an output as a fraction": ("efficient-6", [9, 16, Fraction(38, 5)]),
+    "MiB in float32": ("efficient-7", np.float32(192.0)),
+    "a list of arrays": ("efficient-4", lambda a, b: list(merge(a, b))),
+    "the lowest number for no key": ("efficient-4", finite_peaks),
+    "into its inputs": ("efficient-4", in_place),
+    "the lowest finite peak": ("efficient-5", attend_in_tiles(peak=np.finfo(float).min)),
+    "in float32": ("efficient-5", in_float32(attend_in_tiles(peak=np.finfo(np.float32).min))),
+    "a merge in float32": ("efficient-4", in_float32(merge)),
     "the peak second": ("efficient-3", [[1, 9, 2, 3, 4, 5], [0, 9, 10, 11, 30, 20]]),
     "by log-sum-exp of the halves": (
         "efficient-4",
@@ -77,15 +147,15 @@ ALSO_RIGHT = {
 }
 WRONG = {
     "efficient-1": {
-        "not rescaled": [3.5, 19, 19 / 3.5],
-        "total alone": [2.5, 19, 7.6],
-        "mix alone": [3.5, 12, 12 / 3.5],
-        "the other way": [5.5, 33, 6],
-        "the old peak": [5, 24, 4.8],
-        "no peak": [40, 192, 4.8],
-        "third tile alone": [1.5, 5, 10 / 3],
+        "not rescaled": [4.25, 24, 24 / 4.25],
+        "total alone": [3, 24, 8],
+        "mix alone": [4.25, 15, 15 / 4.25],
+        "the other way": [6.75, 42, 42 / 6.75],
+        "the old peak": [6, 30, 5],
+        "no peak": [48, 240, 5],
+        "third tile alone": [1.75, 6, 6 / 1.75],
         "other": [1, 1, 1],
-        "one number": 4.8,
+        "one number": 5,
     },
     "efficient-2": {
         "rounding": "ABDE",
@@ -119,11 +189,47 @@ WRONG = {
         "a query without keys": whole_parts_alone,
         "raises": lambda a, b: a[7],
     },
+    "efficient-5": {
+        "as it was": attend_in_tiles(peak=0, offset=0),
+        "the mask alone": attend_in_tiles(peak=0),
+        "no mask": attend_in_tiles(offset=-99),
+        "no array": lambda q, k, v, size: None,
+    },
+    "efficient-6": {
+        "key alone": [18, 16, 7.6],
+        "other tokens": [8, 16, 7.6],
+        "without the ones": [9, 18, 7.6],
+        "other features": [9, 15, 7.6],
+        "before the key": [9, 16, 7.5],
+        "key without φ": [9, 16, 166 / 22],
+        "query without φ": [9, 16, 7.25],
+        "no value": [9, 16, 6.2],
+        "value alone": [9, 16, 8],
+        "other output": [9, 16, 7],
+    },
+    "efficient-7": {
+        "query heads": 768,
+        "keys alone": 96,
+        "four bytes": 384,
+        "one layer": 8,
+        "MB": 201.3,
+        "bytes": 201326592,
+        "other": 1,
+    },
 }
 
 ALSO_WRONG = {
+    "nearly equal": ("efficient-3", [[n * 1e-12 for n in range(6)], [0, 9, 10, 11, 30, 20]]),
+    "a peak of −5,000": ("efficient-4", lambda a, b: clipped(merge(a, b), -5000)),
+    "a peak of −10⁹": ("efficient-4", lambda a, b: clipped(merge(a, b), -1e9)),
+    "a first peak of −2,000": ("efficient-5", attend_in_tiles(peak=-2000)),
+    "a first peak of −10⁹": ("efficient-5", attend_in_tiles(peak=-1e9)),
+    "exact, not in tiles": ("efficient-5", lambda q, k, v, size: causal_output(q, k, v)),
     "down and up": ("efficient-3", [[5, 4, 3, 2, 1, 0], RISING]),
     "a peak of 0": ("efficient-4", peak_of_zero),
+    "the peak alone": ("efficient-5", attend_in_tiles(offset=0)),
+    "the triangle the other way": ("efficient-5", attend_in_tiles(offset=1)),
+    "a peak of 0 for one query": ("efficient-4", one_query_of_zero),
 }
 
 

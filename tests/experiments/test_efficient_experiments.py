@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional as F
 
 import qkv.torch as qt
-from qkv.experiments.efficient_blocks import numpy_peak
+from qkv.experiments.efficient_blocks import numpy_peak, torch_peak
 from qkv.experiments.efficient_checkpointing import (
     WAYS,
     LiveBytes,
@@ -15,9 +15,7 @@ from qkv.experiments.efficient_checkpointing import (
     run_layers,
     segment_length,
 )
-from qkv.experiments.efficient_recall import D_V, KINDS, PAIR, Recall, draw, window_bound
-
-ALL_KINDS = ("nothing", "exact", *KINDS, "recurrent, other reader")
+from qkv.experiments.efficient_recall import KINDS, Recall, draw, window_bound
 
 
 def answers(model, keys, values):
@@ -25,9 +23,10 @@ def answers(model, keys, values):
         return model(keys, values)
 
 
-@pytest.mark.parametrize("kind", ALL_KINDS)
-def test_what_a_kind_keeps_decides_which_pairs_its_answers_depend_on(kind):
-    model, n, kept = Recall(kind, 64, seed=0).double(), 8, 64 // PAIR
+@pytest.mark.parametrize("width", [8, 4])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_kind_keeps_decides_which_pairs_its_answers_depend_on(kind, width):
+    model, n, kept = Recall(kind, width, 64, seed=0).double(), 8, 64 // (2 * width)
     keys, values = draw(n, 1, torch.Generator().manual_seed(0))
     before = answers(model, keys, values)
     felt = []
@@ -35,16 +34,16 @@ def test_what_a_kind_keeps_decides_which_pairs_its_answers_depend_on(kind):
         other = values.clone()
         other[0, i] = (other[0, i] + 1) % 16
         felt.append(not torch.allclose(answers(model, keys, other), before, atol=1e-12))
-    seen = {"nothing": 0, "window": kept}.get(kind, n)
+    seen = kept if kind == "window" else n
     assert felt == [False] * (n - seen) + [True] * seen
 
 
 def test_linear_attention_is_a_sum_that_grows_pair_by_pair():
-    model = Recall("linear", 64, seed=0).double()
+    model = Recall("linear", 8, 64, seed=0).double()
     keys, values = draw(5, 2, torch.Generator().manual_seed(1))
     asked = model.keys(keys)
     pairs = asked + model.values(values)
-    state, ones = torch.zeros(2, 7, D_V), torch.zeros(2, 7)
+    state, ones = torch.zeros(2, 7, 8), torch.zeros(2, 7)
     for i in range(5):
         features = F.elu(model.w_k(pairs[:, i])) + 1
         state = state + features[:, :, None] * model.w_v(pairs[:, i])[:, None]
@@ -55,6 +54,17 @@ def test_linear_attention_is_a_sum_that_grows_pair_by_pair():
     torch.testing.assert_close(model(keys, values), model.out(mixed))
 
 
+@pytest.mark.parametrize("kind", ["linear", "random features"])
+def test_the_width_of_a_key_costs_features_nothing(kind):
+    for width, features in ((8, 7), (4, 12), (2, 21)):
+        model = Recall(kind, width, 64, seed=0)
+        of_keys = features if kind == "linear" else 8
+        assert model.w_k.out_features == model.w_q.out_features == of_keys
+        assert features * (model.w_v.out_features + 1) <= 64
+        if kind == "random features":
+            assert model.directions.shape == (8, features)
+
+
 def test_pairs_have_different_keys_and_any_values():
     keys, values = draw(16, 200, torch.Generator().manual_seed(2))
     assert keys.shape == values.shape == (200, 16)
@@ -63,8 +73,8 @@ def test_pairs_have_different_keys_and_any_values():
 
 
 def test_a_window_answers_its_pairs_and_guesses_the_rest():
-    assert window_bound(64, 4) == window_bound(256, 16) == 1
-    assert window_bound(64, 16) == pytest.approx((4 + 12 / 16) / 16)
+    assert window_bound(8, 64, 4) == window_bound(4, 128, 16) == 1
+    assert window_bound(8, 64, 16) == pytest.approx((4 + 12 / 16) / 16)
 
 
 def test_segments_change_no_gradient():
@@ -123,3 +133,8 @@ def test_numpys_peak_is_that_of_the_call_alone_though_python_counts_all_threads(
         return np.ones(mebibyte, np.uint8), np.ones(next(others) * mebibyte, np.uint8)
 
     assert mebibyte <= numpy_peak(call) < 1.01 * mebibyte
+
+
+def test_peaks_are_of_a_call_with_its_inputs():
+    assert 8000 <= numpy_peak(np.ones, 1000) < 9000
+    assert torch_peak(torch.ones, 1000, dtype=torch.float64) == 8000

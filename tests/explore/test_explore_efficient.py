@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import qkv.numpy as qn
+from qkv.experiments.efficient_recall import Recall
 from qkv.explore.efficient import (
     BLOCK_SIZES,
     EXPONENTIALS,
@@ -14,17 +15,12 @@ from qkv.explore.efficient import (
     exact,
     online_softmax,
 )
-from qkv.explore.efficient_features import FEATURES, SCALES, all_errors, exact_weights, features
-from qkv.explore.efficient_features import performer_weights as performer
 from qkv.explore.efficient_low_rank import (
     MATRICES,
-    RANKS,
     N,
     attention_matrix,
     best_of_rank,
     error,
-    pooled,
-    rank,
 )
 from qkv.explore.efficient_patterns import (
     COUNTED,
@@ -37,14 +33,13 @@ from qkv.explore.efficient_patterns import (
     random_mask,
     reach,
 )
+from qkv.explore.efficient_recall import STATES, UNITS, WIDTHS, kept, query_width, recall, shares_of
 from qkv.explore.framework.frames import Frames
-from tests.helpers.tolerances import TOLERANCE
 
 GRIDS = {
     block_size: {"block_size": BLOCK_SIZES, "tiles": range(1, 9)},
     patterns: {"pattern": PATTERNS, "n": LENGTHS, "layers": LAYERS},
-    rank: {"matrix": MATRICES, "r": RANKS},
-    features: {"n_features": FEATURES, "scale": SCALES},
+    recall: {"state": STATES, "width": WIDTHS},
 }
 
 
@@ -188,28 +183,16 @@ def test_the_numbers_beside_a_pattern():
 
 
 @pytest.mark.parametrize("matrix", MATRICES)
-def test_matrices_are_attention_weights_and_no_pooling_is_better_than_the_best_rank(matrix):
+def test_no_error_is_below_that_of_the_singular_values_that_are_dropped(matrix):
     weights = attention_matrix(matrix)
+    assert weights.shape == (N, N)
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-6)
     singular = np.linalg.svd(weights, compute_uv=False)
-    for r in RANKS:
-        best = error(weights, best_of_rank(weights, r))
+    for r in (1, 2, 4, 8, 16):
+        best = best_of_rank(weights, r)
+        assert np.linalg.matrix_rank(best, tol=1e-6) <= r
         left = np.sqrt((singular[r:] ** 2).sum() / (singular**2).sum())
-        assert best == pytest.approx(left, abs=1e-6)
-        groups = pooled(weights, r)
-        assert np.linalg.matrix_rank(groups, tol=1e-6) <= r
-        assert error(weights, groups) >= best - TOLERANCE["float32"]
-        np.testing.assert_allclose(groups.sum(axis=1), 1, atol=1e-6)
-    assert error(weights, pooled(weights, N)) < 1e-6
-
-
-def test_pools_are_linformer_with_averaged_neighbours_for_the_values():
-    weights = attention_matrix("neighbours")
-    v = np.random.default_rng(1).normal(size=(N, 3))
-    means = v.reshape(4, 4, 3).mean(axis=1)  # (r, d_v)
-    np.testing.assert_allclose(
-        pooled(weights, 4) @ v, weights.reshape(N, 4, 4).sum(-1) @ means, atol=1e-12
-    )
+        assert error(weights, best) == pytest.approx(left, abs=1e-6)
 
 
 def test_trained_heads_need_a_high_rank_and_soft_weights_a_low_one():
@@ -226,30 +209,31 @@ def test_trained_heads_look_where_their_names_say():
     assert attention_matrix("trained: induction")[at[:-1], at[:-1] - N // 2 + 1].mean() > 0.6
 
 
-# Features.
+# Recall.
 
 
-@pytest.mark.parametrize("scale", SCALES)
-def test_performer_weights_are_a_distribution_and_never_negative(scale):
-    for number in FEATURES:
-        weights = performer(number, scale)
-        assert (weights >= 0).all()
-        np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-9)
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_recall_shows_the_stored_trainings(state, width):
+    panels, one = recall(state=state, width=width), int(width[0])
+    for row, (kind, unit) in zip(panels["table"].rows, UNITS.items(), strict=True):
+        shares = shares_of(kind, int(state), one)
+        assert shares.shape == (5, 4)
+        low, high = shares[:, -1].min(), shares[:, -1].max()
+        keeps, numbers = kept(kind, int(state), one), query_width(kind, int(state), one)
+        assert row == (kind, f"{keeps} {unit}", f"{numbers}", f"{low:.0f} to {high:.0f}")
+        layer = Recall(kind, one, int(state), seed=0)
+        assert layer.w_q.out_features == layer.w_k.out_features == numbers
+        np.testing.assert_allclose(
+            panels["curves"].ys[kind.removesuffix(" features")], shares.mean(axis=0)
+        )
 
 
-def test_more_features_and_smaller_scales_have_smaller_errors():
-    medians = {s: [np.median(all_errors(number, s)) for number in FEATURES] for s in SCALES}
-    assert all(a > b for a, b in itertools.pairwise(medians[0.5]))
-    assert medians[0.5][0] > 8 * medians[0.5][-1]
-    for small, large in itertools.pairwise(SCALES):
-        assert (np.array(medians[small]) < medians[large]).all()
-    assert medians[2.0][-1] > 0.5  # 1,024 features are not enough there
+def test_what_a_state_holds():
+    held = [kept(kind, 128, width) for kind in UNITS for width in (8, 4, 2)]
+    assert held == [8, 16, 32, 8, 16, 32, 14, 25, 42, 14, 25, 42]
 
 
-def test_panels_show_the_first_draw_and_its_error():
-    panels = features(n_features=64, scale=1.0)
-    shown, weights = np.asarray(panels["performer"].values), exact_weights(1.0)
-    np.testing.assert_array_equal(panels["exact"].values, weights)
-    assert panels["error"] == f"{np.linalg.norm(shown - weights) / np.linalg.norm(weights):.2f}"
-    errors = all_errors(64, 1.0)
-    assert panels["spread"] == f"{errors.min():.2f} to {errors.max():.2f}"
+def test_a_state_that_was_not_trained_is_refused():
+    with pytest.raises(KeyError, match="no stored training of window"):
+        shares_of("window", 100, 8)

@@ -48,6 +48,7 @@ WITHIN_BOUNDS: set[str] = {
     "results",
     "families",
     "cost",
+    "efficient",
     "backward",
 }
 MOST_MINUTES = {"transformer": 40, "training": 40, "decoding": 40, "backward": 40}  # else 35

@@ -1,8 +1,8 @@
 """What blocks save: peak memory and processor time of attention, plain and blockwise, both rooms.
 
-One head in float32, forward, without a mask. Memory is what is allocated beside q, k and v, the
-output included: in NumPy as `tracemalloc` counts it, in torch as its profiler does. The time is
-that of the processor, which other programs do not prolong.
+One head in float32, forward; causal in the last three ways. Memory is what is allocated beside q,
+k, v and a mask, the output included: in NumPy as `tracemalloc` counts it, in torch as its profiler
+does. The time is that of the processor, which other programs do not prolong.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from qkv.experiments.stored_results import run_and_store
 
 __all__ = ["check", "measure", "milliseconds", "numpy_peak", "torch_peak"]
 
-D_K, BLOCK = 64, 128
+D_K, BLOCKS = 64, (128, 512)
 Call = Callable[[], object]
 
 
@@ -29,14 +29,13 @@ def measure(small: bool = False) -> dict[str, Any]:
     """One row for each length and way.
 
     Returns:
-        rows: n, way ("NumPy, plain", "NumPy, blocks", "torch, plain" or "torch, fused"), bytes at
-            the peak, and milliseconds, the best of several rounds.
-        block_size, d_k: of all rows.
+        rows: n, way (of `_ways`), bytes at the peak, and milliseconds, the best of several rounds.
+        d_k: of all rows.
         threads: as the environment sets them for NumPy; torch has one.
     """
     import torch
 
-    lengths, rounds = ((256, 1024), 2) if small else ((512, 1024, 2048, 4096, 8192), 5)
+    lengths, rounds = ((256, 1024), 2) if small else ((2048, 4096), 5)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -50,31 +49,42 @@ def measure(small: bool = False) -> dict[str, Any]:
     finally:
         torch.set_num_threads(threads)
     setting = os.environ.get("OMP_NUM_THREADS", "all")
-    return {"rows": rows, "block_size": BLOCK, "d_k": D_K, "threads": setting}
+    return {"rows": rows, "d_k": D_K, "threads": setting}
 
 
 def _ways(n: int) -> dict[str, Call]:
     import torch
-
-    import qkv.torch as qt
+    from torch.nn import functional as F
 
     q, k, v = np.random.default_rng(0).normal(size=(3, 1, 1, n, D_K)).astype(np.float32)
-    tensors = [torch.from_numpy(x) for x in (q, k, v)]
-    attend = qt.scaled_dot_product_attention
+    a, b, c = (torch.from_numpy(x) for x in (q, k, v))
+    triangle = torch.ones(n, n, dtype=torch.bool).tril()
+    as_float = torch.zeros(n, n).masked_fill(~triangle, float("-inf"))
+    fused: Callable[..., object] = partial(F.scaled_dot_product_attention, a, b, c)
+
+    def textbook() -> torch.Tensor:
+        return torch.softmax(a @ b.mT / D_K**0.5, dim=-1) @ c
+
     return {
         "NumPy, plain": partial(qn.scaled_dot_product_attention, q, k, v),
-        "NumPy, blocks": partial(qn.blockwise_attention, q, k, v, block_size=BLOCK),
-        "torch, plain": partial(attend, *tensors),
-        "torch, fused": partial(attend, *tensors, need_weights=False),
+        **{
+            f"NumPy, tiles of {size}": partial(qn.blockwise_attention, q, k, v, block_size=size)
+            for size in BLOCKS
+        },
+        "torch, textbook": textbook,
+        "torch, fused": fused,
+        "torch, fused, bool mask": partial(fused, attn_mask=triangle),
+        "torch, fused, float mask": partial(fused, attn_mask=as_float),
+        "torch, fused, is_causal": partial(fused, is_causal=True),
     }
 
 
-def numpy_peak(call: Call) -> int:
-    """The most bytes that were allocated at one time while the call ran: the least of five runs.
+def numpy_peak(call: Callable[..., object], *inputs: object) -> int:
+    """The most bytes that were allocated at one time in call(*inputs): the least of five runs.
 
     Python counts those of all threads, and Jupyter's own can only add to them.
     """
-    return min(_traced_peak(call) for _ in range(5))
+    return min(_traced_peak(partial(call, *inputs)) for _ in range(5))
 
 
 def _traced_peak(call: Call) -> int:
@@ -86,14 +96,14 @@ def _traced_peak(call: Call) -> int:
         tracemalloc.stop()
 
 
-def torch_peak(call: Call) -> int:
-    """The most bytes of the processor's memory that torch held at one time while the call ran."""
+def torch_peak(call: Callable[..., object], *inputs: object, **options: object) -> int:
+    """The most bytes of the processor's memory that torch held at one time in this call."""
     import torch
     from torch.profiler import ProfilerActivity, profile
 
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # it announces its start and its end
     with torch.no_grad(), profile(activities=[ProfilerActivity.CPU], profile_memory=True) as trace:
-        call()
+        call(*inputs, **options)
     held = peak = 0
     events = trace.profiler.kineto_results.events()
     for event in sorted(events, key=lambda event: event.start_ns()):
@@ -119,15 +129,20 @@ def check(figures: dict[str, Any]) -> None:
     rows = {(row["way"], row["n"]): row for row in figures["rows"]}
     first, last = figures["rows"][0]["n"], figures["rows"][-1]["n"]
     growth = last / first
-    for room, blocks in (("NumPy", "NumPy, blocks"), ("torch", "torch, fused")):
-        plain = f"{room}, plain"
+    for room, blocks in (("NumPy", "NumPy, tiles of 128"), ("torch", "torch, fused")):
+        plain = f"{room}, {'plain' if room == 'NumPy' else 'textbook'}"
         assert rows[plain, last]["bytes"] >= last**2 * 4
         assert rows[plain, last]["bytes"] > 0.7 * growth**2 * rows[plain, first]["bytes"]
         assert rows[blocks, last]["bytes"] < 0.5 * growth**2 * rows[blocks, first]["bytes"]
         assert rows[blocks, last]["bytes"] < rows[plain, last]["bytes"] / 4
     if last >= 4096:
-        assert rows["torch, fused", last]["bytes"] < rows["torch, plain", last]["bytes"] / 50
-        assert rows["torch, fused", last]["ms"] < rows["torch, plain", last]["ms"]
+        textbook, fused = (rows[f"torch, {way}", last] for way in ("textbook", "fused"))
+        assert fused["bytes"] < textbook["bytes"] / 20
+        assert fused["ms"] < textbook["ms"]
+        kinds = ("bool mask", "float mask", "is_causal")
+        of_bool, of_float, causal = (rows[f"torch, fused, {kind}", last] for kind in kinds)
+        assert causal["bytes"] < of_bool["bytes"] / 10
+        assert causal["ms"] < of_float["ms"] < of_bool["ms"]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Explorer of the chapter on long texts: the rank of attention matrices, and what r keeps."""
+"""The rank of attention matrices, and what the best of rank r keeps: for the long texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 import qkv.numpy as qn
-from qkv.explore.framework.panels import Bars, Heatmap, Lines, Panels
 from qkv.pretrained.induction import induction_model, repeated_blocks
 
 Array = np.ndarray[Any, Any]
@@ -21,34 +20,6 @@ MATRICES = (
     "trained: previous token",
     "trained: induction",
 )
-RANKS = (1, 2, 4, 6, 8, 10, 12, 14, 16)
-
-
-def rank(*, matrix: str, r: int) -> Panels:
-    """An attention matrix, its best approximation of rank r, and the error against r.
-
-    Args:
-        matrix: one of MATRICES.
-        r: rank of the approximation, 1 to N.
-    """
-    weights = attention_matrix(matrix)
-    top, tokens = float(weights.max()), range(N)
-    best = best_of_rank(weights, r)
-    return {
-        "weights": Heatmap(weights, tokens, tokens, limits=(0, top)),
-        "approximation": Heatmap(best, tokens, tokens, colours="scores", limits=(-top, top)),
-        "singular": Bars(np.linalg.svd(weights, compute_uv=False), range(1, N + 1)),
-        "errors": Lines(
-            RANKS,
-            {
-                "best of rank r": [error(weights, best_of_rank(weights, r)) for r in RANKS],
-                "r pools": [error(weights, pooled(weights, r)) for r in RANKS],
-            },
-            x_label="r",
-            y_label="error of the weights, relative",
-            mark=r,
-        ),
-    }
 
 
 @lru_cache
@@ -72,13 +43,6 @@ def best_of_rank(weights: Array, r: int) -> Array:
     """
     u, s, v = np.linalg.svd(weights)
     return np.asarray((u[:, :r] * s[:r]) @ v[:r])
-
-
-def pooled(weights: Array, r: int) -> Array:
-    """Weights on r groups of neighbouring keys; the keys of a group share its weight equally."""
-    groups = np.arange(N) * r // N
-    members = groups[:, None] == np.arange(r)  # (N, r)
-    return np.asarray(weights @ members @ (members / members.sum(axis=0)).T)
 
 
 def error(weights: Array, approximation: Array) -> float:
