@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qkv.exercises.checks import (
     WrongAnswer,
@@ -17,6 +18,8 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+
+FloatArray = NDArray[np.float64]
 
 DIFFERENCES = {
     "A": "rounding",
@@ -119,6 +122,107 @@ def share_of_each(answer: object) -> str:
 
 
 @exercise("devices-4")
+def a_scale_for_each_group(answer: object) -> str:
+    """quantise(w, group): whole numbers from -127 to 127, and a scale for each group."""
+    quantise = as_function(answer)
+    rng = np.random.default_rng(17)
+    sizes = np.repeat([1.0, 0.01, 30.0, 0.3, 5.0], 7)
+    for group, w in ((7, rng.normal(size=35) * sizes), (5, -abs(rng.normal(size=20)))):
+        q, scales = _whole_numbers(quantise(w.copy(), group), len(w), group)
+        rows = w.reshape(-1, group)
+        right = abs(rows).max(axis=1) / 127
+        reject(
+            np.allclose(scales, scales[0]) or is_close(scales[0], abs(w).max() / 127),
+            "All groups have the same scale, or that of the whole vector.",
+            "Lay w out as rows of one group each, and take the largest size of each row.",
+        )
+        reject(
+            abs(q).max() > 127 or not np.allclose(scales, right, rtol=1e-3),
+            "A scale is not the largest size of its group, divided by 127.",
+            "Size, not value: the largest may be negative.",
+        )
+        off = abs(q * scales[:, None] - rows) / scales[:, None]
+        reject(
+            off.max() > 0.51,
+            "A weight that is read back is more than half a scale off.",
+            "Round to the nearest; a cast to int8 alone cuts off.",
+        )
+    w = np.array([0.5, -1.27, 0, 0])
+    with np.errstate(all="ignore"):
+        q, scales = _whole_numbers(quantise(w, 2), 4, 2)
+    reject(
+        not np.isfinite(scales).all() or (q[1] * scales[1]).any(),
+        "A group of zeros does not come back as zeros.",
+        "What is 0 / 0? Choose another scale there.",
+    )
+    return "right. A large weight makes only the steps of its own group coarse."
+
+
+def _whole_numbers(found: object, n: int, group: int) -> tuple[FloatArray, FloatArray]:
+    """q (groups, group) and scales (groups,), of what an answer returned."""
+    reject(
+        not isinstance(found, tuple | list) or len(found) != 2,
+        "Two arrays were asked for: the whole numbers, and the scales.",
+        "End with: return q, scales",
+    )
+    q, scales = (np.asarray(part) for part in found)  # type: ignore[attr-defined]
+    reject(
+        q.size != n or scales.size != n // group,
+        f"For {n} weights in groups of {group}, {n} whole numbers and {n // group} scales were "
+        f"asked for, not {q.size} and {scales.size}.",
+        "w.reshape(-1, group) has one group a row.",
+    )
+    reject(
+        not np.issubdtype(q.dtype, np.integer),
+        "The first array holds floats.",
+        "Only .astype(np.int8) makes it small, after rounding.",
+    )
+    return q.astype(float).reshape(-1, group), scales.astype(float).reshape(-1)
+
+
+@exercise("devices-5")
+def norm_in_float16(answer: object) -> str:
+    """rms_norm(x), float16 in and out, right for rows of large numbers and of zeros."""
+    rms_norm = as_function(answer)
+    rng = np.random.default_rng(17)
+    sizes = np.array([1, 300, 2e4, 0.01, 0])[:, None]
+    x = (rng.normal(size=(5, 24)) * sizes).astype(np.float16)
+    with np.errstate(all="ignore"):
+        got = np.asarray(rms_norm(x.copy()))
+    exact = x.astype(float) / np.sqrt((x.astype(float) ** 2).mean(axis=1, keepdims=True) + 1e-8)
+    reject(
+        got.shape != x.shape, f"The shape is {got.shape}, not that of x.", "Divide each row by one."
+    )
+    close = np.isclose(got.astype(float), exact, rtol=4e-3, atol=1e-3).all(axis=1)
+    reject(
+        np.isnan(got[4].astype(float)).any(),
+        "A row of zeros still comes back as NaN.",
+        "What is 1e-8 in float16?",
+    )
+    reject(
+        not close[1] and not got[1].any(),
+        "Rows of large numbers still come back as zeros.",
+        "How large is 300²? In which format is it computed?",
+    )
+    reject(
+        not close[[1, 2]].all(),
+        "Rows of large numbers are wrong.",
+        "No number need be cut: compute the squares in a format that holds them.",
+    )
+    reject(
+        not close.all(),
+        "Ordinary or small rows are wrong.",
+        "Keep the formula and its 1e-8; change the format that it is computed in.",
+    )
+    reject(
+        got.dtype != np.float16,
+        f"The result is {got.dtype}.",
+        "The next layer expects float16: cast the result back.",
+    )
+    return "right. Squares and sums in float32, and one rounding at the end."
+
+
+@exercise("devices-6")
 def safe_words(answer: object) -> str:
     """safe(logits, e): the rows whose largest logit leads by more than 2 e."""
     safe = as_function(answer)
@@ -162,14 +266,15 @@ def safe_words(answer: object) -> str:
     return "right. Where it says True, no device within e can choose another word."
 
 
-@exercise("devices-5")
+@exercise("devices-7")
 def scale_the_loss(answer: object) -> str:
-    """A factor by which gradients from 1e-9 to 0.01 are kept in float16: about 600 to 6.5e6."""
+    """A factor by which gradients from 1e-9 to 2 are kept in float16: about 600 to 32,750."""
     factor = as_number(answer)
     reject(not np.isfinite(factor), "That is no finite number.", "Choose one above 0.")
-    reject(factor <= 0, "A factor below 0 turns every step.", "It has to be positive.")
+    reject(factor == 0, "Then every gradient is 0.", "It has to be above 0.")
+    reject(factor < 0, "A factor below 0 turns every step.", "It has to be positive.")
     with np.errstate(over="ignore"):
-        small, large = np.float16(1e-9 * factor), np.float16(0.01 * factor)
+        small, large = np.float16(1e-9 * factor), np.float16(2 * factor)
     reject(
         factor == 1,
         "So nothing is scaled.",
@@ -177,7 +282,7 @@ def scale_the_loss(answer: object) -> str:
     )
     reject(small == 0, "The smallest gradient is still 0.", "The smallest number is 6e-8.")
     reject(np.isinf(large), "The largest gradient is infinite.", "float16 ends at 65,504.")
-    gradients = np.logspace(-9, -2, 4000)
+    gradients = np.append(np.logspace(-9, 0, 4000), 2)
     stored = (gradients * factor).astype(np.float16).astype(float) / factor
     reject(
         abs(stored / gradients - 1).max() > 0.05,
@@ -187,7 +292,7 @@ def scale_the_loss(answer: object) -> str:
     return "right. After backward, in float32, the gradients are divided by it again."
 
 
-@exercise("devices-6")
+@exercise("devices-8")
 def lost_in_bfloat16(answer: object) -> str:
     """Two numbers from 8 to 16, at least 0.05 apart, that are one number in bfloat16."""
     got = as_array(answer, shape=(2,)).astype(float)
