@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -137,9 +138,19 @@ def a_scale_for_each_group(answer: object) -> str:
             "Lay w out as rows of one group each, and take the largest size of each row.",
         )
         reject(
+            np.allclose(scales * 128, right * 127, rtol=1e-4),
+            "Divided by 128, the largest weight becomes 128.",
+            "What is the largest number of int8?",
+        )
+        reject(
+            np.allclose(scales * 127, w.reshape(-1, group).max(axis=1), rtol=1e-3, atol=1e-6),
+            "A scale was taken from the largest value.",
+            "Size, not value: the largest may be negative.",
+        )
+        reject(
             abs(q).max() > 127 or not np.allclose(scales, right, rtol=1e-3),
             "A scale is not the largest size of its group, divided by 127.",
-            "Size, not value: the largest may be negative.",
+            "w.reshape(-1, group) has one group a row; the largest becomes 127 or −127.",
         )
         off = abs(q * scales[:, None] - rows) / scales[:, None]
         reject(
@@ -148,10 +159,12 @@ def a_scale_for_each_group(answer: object) -> str:
             "Round to the nearest; a cast to int8 alone cuts off.",
         )
     w = np.array([0.5, -1.27, 0, 0])
-    with np.errstate(all="ignore"):
+    with warnings.catch_warnings(record=True) as said, np.errstate(all="warn"):
+        warnings.simplefilter("always")
         q, scales = _whole_numbers(quantise(w, 2), 4, 2)
+    cast_nan = any("in cast" in str(warning.message) for warning in said)  # to any number
     reject(
-        not np.isfinite(scales).all() or (q[1] * scales[1]).any(),
+        cast_nan or not np.isfinite(scales).all() or (q[1] * scales[1]).any(),
         "A group of zeros does not come back as zeros.",
         "What is 0 / 0? Choose another scale there.",
     )
