@@ -215,7 +215,7 @@ class TestAnswers(ExerciseAnswers):
     ("exercise", "answer", "hint"),
     [
         ("devices-4", lambda w, group: quantise(w, group, 100), "w.reshape(-1, group)"),
-        ("devices-4", lambda w, group: quantise(w, group)[0], "return q, scales"),
+        ("devices-4", lambda w, group: quantise(w, group)[0], "return numbers, scales"),
         ("devices-5", larger_eps, "How large is 300²?"),
         ("devices-5", square_in_half, "How large is 300²?"),
         ("devices-5", one_root, "No number need be cut"),

@@ -176,7 +176,7 @@ def _whole_numbers(found: object, n: int, group: int) -> tuple[FloatArray, Float
     reject(
         not isinstance(found, tuple | list) or len(found) != 2,
         "Two arrays were asked for: the whole numbers, and the scales.",
-        "End with: return q, scales",
+        "End with: return numbers, scales",
     )
     q, scales = (np.asarray(part) for part in found)  # type: ignore[attr-defined]
     reject(

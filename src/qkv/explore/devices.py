@@ -109,24 +109,24 @@ ORDERS: dict[str, Callable[[float, int, str], float]] = {
 }
 
 
-def number_and_sum(number: float, name: str, ones: int) -> dict[str, Any]:
+def number_and_sum(x: float, name: str, ones: int) -> dict[str, Any]:
     """One number in one format, and its sum with some ones in four orders.
 
     Args:
-        number: what is stored.
+        x: what is stored.
         name: one of NAMES.
         ones: how many ones are added to it.
     Returns:
         Panels: what is stored, the distance to the next number, the bits with what they say, and
         the sum by its order, with its distance from the exact one.
     """
-    x = stored(number, name)
-    exact = number + ones
-    sums = [(order, add(x, ones, name)) for order, add in ORDERS.items()]
+    first = stored(x, name)
+    exact = x + ones
+    sums = [(order, add(first, ones, name)) for order, add in ORDERS.items()]
     return {
-        "stored as": "∞" if math.isinf(x) else f"{x:.9g}",
-        "next number": "none" if math.isinf(x) else f"{gap(x, name):.3g} further",
-        "bits": Table(["part", "bits", "says"], bits(x, name)),
+        "stored as": "∞" if math.isinf(first) else f"{first:.9g}",
+        "next number": "none" if math.isinf(first) else f"{gap(first, name):.3g} further",
+        "bits": Table(["part", "bits", "says"], bits(first, name)),
         "sum": Table(
             ["order", "sum", "off by"],
             [[order, _text(total), _text(abs(total - exact))] for order, total in sums],
