@@ -119,3 +119,14 @@ def test_the_text_of_the_grid_is_small():
     panels = [number_and_sum(*point) for point in itertools.product(NUMBERS, NAMES, ONES)]
     assert sum(len(str(p["sum"].rows)) for p in panels) < 5e4
     assert panels[0]["stored as"] == "9.99999994e-09"  # in float32
+
+
+def test_the_largest_number_has_no_next_one():
+    for x, name, said in (
+        (448, "float8", "none"),
+        (70000, "float16", "none"),
+        (127, INT8, "none"),
+        (126, INT8, "1 further"),
+        (2048, "float16", "2 further"),
+    ):
+        assert number_and_sum(x, name, 8)["next number"] == said

@@ -121,12 +121,15 @@ def number_and_sum(x: float, name: str, ones: int) -> dict[str, Any]:
         the sum by its order, with its distance from the exact one.
     """
     first = stored(x, name)
+    largest = LARGEST_INT8 if name == INT8 else FORMATS[name].largest
     exact = x + ones
     sums = [(order, add(first, ones, name)) for order, add in ORDERS.items()]
     return {
         "stored as": "∞" if math.isinf(first) else f"{first:.9g}",
-        "next number": "none" if math.isinf(first) else f"{gap(first, name):.3g} further",
-        "bits": Table(["part", "bits", "says"], bits(first, name)),
+        "next number": f"{gap(first, name):.3g} further" if first < largest else "none",
+        "bits": Table(
+            ["part", "says", "bits"], [[part, says, b] for part, b, says in bits(first, name)]
+        ),
         "sum": Table(
             ["order", "sum", "off by"],
             [[order, _text(total), _text(abs(total - exact))] for order, total in sums],
