@@ -50,6 +50,16 @@ def mended(w, group):
     return np.nan_to_num(np.round(rows / scales[:, None])).astype(np.int8), scales
 
 
+def silent(w, group):
+    with np.errstate(all="ignore"):
+        return with_zeros(w, group)
+
+
+def a_little_more(w, group):
+    scales = quantise(w, group)[1] + 1e-8
+    return np.round(w.reshape(-1, group) / scales[:, None]).astype(np.int8), scales
+
+
 def one_scale(w, group):
     q, scale = quantise(w, len(w))
     return q, np.repeat(scale, len(w) // group)
@@ -57,12 +67,17 @@ def one_scale(w, group):
 
 def of_values(w, group):
     scales = w.reshape(-1, group).max(axis=1) / 127 + 1e-12
-    return np.round(w.reshape(-1, group) / scales[:, None]).astype(np.int16), scales
+    return np.round(w.reshape(-1, group) / scales[:, None]).astype(np.int8), scales
 
 
 def cut_off(w, group):
     scales = quantise(w, group)[1]
     return (w.reshape(-1, group) / scales[:, None]).astype(np.int8), scales
+
+
+def int64(w, group):
+    q, scales = quantise(w, group)
+    return q.astype(np.int64), scales
 
 
 def as_lists(w, group):
@@ -77,6 +92,11 @@ def in_rows(w, group):
 def half_norm(x, wide=np.float32, eps=1e-8, out=np.float16):
     y = x.astype(wide)
     return (y / np.sqrt((y**2).mean(axis=1, keepdims=True) + eps)).astype(out)
+
+
+def in_bfloat16(x):
+    y = half_norm(torch.tensor(x).bfloat16().float().numpy(), out=np.float32)
+    return torch.tensor(y).bfloat16().half().numpy()
 
 
 def square_in_half(x):
@@ -107,10 +127,9 @@ RIGHT = {
 }
 ALSO_RIGHT = {
     "other letters": ("devices-2", {k.lower(): v.upper() for k, v in DIFFERENCES.items()}),
+    "float16": ("devices-3", np.float16([1.8, 0.9, 0.3])),
     "fractions": ("devices-3", [Fraction(9, 5), Fraction(9, 10), Fraction(3, 10)]),
     "rounded by pencil": ("devices-3", (1.8, 0.9, 0.3)),
-    "lists": ("devices-4", as_lists),
-    "NaN mended": ("devices-4", mended),
     "rows": ("devices-4", in_rows),
     "float64": ("devices-5", lambda x: half_norm(x, np.float64)),
     "the largest first": ("devices-5", divided_first),
@@ -166,6 +185,7 @@ WRONG = {
         "cut at 255": lambda x: half_norm(np.clip(x, -255, 255)),
         "float32 out": lambda x: half_norm(x, out=np.float32),
         "a larger eps in float32": lambda x: half_norm(x, eps=1e-3),
+        "bfloat16": in_bfloat16,
         "NaN to 0": lambda x: np.nan_to_num(half_norm(x, np.float16)),
         "no function": 2,
     },
@@ -179,6 +199,8 @@ WRONG = {
         "at least two e": lambda logits, e: lead(logits) >= 2 * e,
         "equal ones left out": without_ties,
         "four e": safe_e(4),
+        "in float16": lambda logits, e: safe(logits.astype(np.float16), e),
+        "none safe": lambda logits, e: np.zeros(len(logits), bool),
         "no function": 2,
     },
     "devices-7": {
@@ -216,6 +238,12 @@ class TestAnswers(ExerciseAnswers):
     [
         ("devices-4", lambda w, group: quantise(w, group, 100), "w.reshape(-1, group)"),
         ("devices-4", lambda w, group: quantise(w, group)[0], "return numbers, scales"),
+        ("devices-4", silent, "What is 0 / 0?"),
+        ("devices-4", mended, "What is 0 / 0?"),
+        ("devices-4", as_lists, ".astype(np.int8)"),
+        ("devices-4", int64, ".astype(np.int8)"),
+        ("devices-4", a_little_more, "w.reshape(-1, group)"),
+        ("devices-6", lambda logits, e: np.ones(len(logits), bool), "some leads"),
         ("devices-5", larger_eps, "How large is 300²?"),
         ("devices-5", square_in_half, "How large is 300²?"),
         ("devices-5", one_root, "No number need be cut"),

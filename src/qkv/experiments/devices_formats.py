@@ -16,7 +16,7 @@ from qkv.experiments.stored_results import run_and_store
 from qkv.pretrained import pretrained
 from qkv.text import PAD, SOS, Batch, collate
 
-__all__ = ["DEVICES", "check", "held_back", "logits", "margins", "measure"]
+__all__ = ["DEVICES", "check", "held_back", "logits", "logits_of", "margins", "measure"]
 
 STEPS = (100, 300, 3000)
 # Who computes, in which format; the first is what the others are compared with.
@@ -69,17 +69,25 @@ def logits(
     Args:
         device: where torch computes.
     """
-    batch, is_word = held_back(every)
     room, dtype = name.split()
-    if room == "NumPy":
-        out = pretrained(step=step).model.eval()(batch.source, batch.target_in)  # (B, T, V)
-    else:
+    if room == "torch":
         model: Any = deepcopy(pretrained("torch", step=step).model)  # a copy, to be cast
-        model = model.eval().to(device, getattr(torch, dtype))
-        inputs = [torch.from_numpy(x).to(device) for x in (batch.source, batch.target_in)]
-        with torch.no_grad():
-            out = model(*inputs).double().cpu().numpy()  # (B, T, V)
+        return logits_of(model.eval().to(device, getattr(torch, dtype)), every, device)
+    batch, is_word = held_back(every)
+    out = pretrained(step=step).model.eval()(batch.source, batch.target_in)  # (B, T, V)
     found: NDArray[np.float64] = out[is_word].astype(np.float64)  # (N, V)
+    return found
+
+
+def logits_of(
+    model: torch.nn.Module, every: int = 9, device: torch.device | str = "cpu"
+) -> NDArray[np.float64]:
+    """(N, V): the logits that a torch model on `device` gives for the same N words."""
+    batch, is_word = held_back(every)
+    inputs = [torch.from_numpy(x).to(device) for x in (batch.source, batch.target_in)]
+    with torch.no_grad():
+        out = model(*inputs).double().cpu().numpy()  # (B, T, V)
+    found: NDArray[np.float64] = out[is_word]
     return found
 
 
