@@ -108,7 +108,8 @@ def divided_first(x):
     """By the largest of each row, which leaves squares of at most 1."""
     largest = np.maximum(abs(x).max(axis=1, keepdims=True).astype(np.float32), 1e-4)
     y = x / largest
-    return (y / np.sqrt((y**2).mean(axis=1, keepdims=True) + 1e-12)).astype(np.float16)
+    mean_square = (y**2).mean(axis=1, keepdims=True)
+    return (y / np.sqrt(mean_square + 1e-8 / largest**2)).astype(np.float16)
 
 
 def safe_e(factor):
@@ -128,6 +129,7 @@ RIGHT = {
 ALSO_RIGHT = {
     "other letters": ("devices-2", {k.lower(): v.upper() for k, v in DIFFERENCES.items()}),
     "float16": ("devices-3", np.float16([1.8, 0.9, 0.3])),
+    "bfloat16": ("devices-3", torch.tensor([1.8, 0.9, 0.3]).bfloat16()),
     "fractions": ("devices-3", [Fraction(9, 5), Fraction(9, 10), Fraction(3, 10)]),
     "rounded by pencil": ("devices-3", (1.8, 0.9, 0.3)),
     "rows": ("devices-4", in_rows),
@@ -185,6 +187,7 @@ WRONG = {
         "cut at 255": lambda x: half_norm(np.clip(x, -255, 255)),
         "float32 out": lambda x: half_norm(x, out=np.float32),
         "a larger eps in float32": lambda x: half_norm(x, eps=1e-3),
+        "no eps": lambda x: np.nan_to_num(half_norm(x, eps=0)),
         "bfloat16": in_bfloat16,
         "NaN to 0": lambda x: np.nan_to_num(half_norm(x, np.float16)),
         "no function": 2,
