@@ -365,7 +365,6 @@ def test_broken_rule_is_noticed(fault: str) -> None:
     ("fault", "rule", "concept"),
     [
         ("too few exercises", teaching.has_exercises, "start"),
-        ("no explorer", teaching.has_explorer, "devices"),
         ("no explorer", teaching.has_explorer, "backward"),
         ("torch too early", code.torch_late, "devices"),
     ],

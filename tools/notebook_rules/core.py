@@ -49,6 +49,7 @@ WITHIN_BOUNDS: set[str] = {
     "families",
     "cost",
     "efficient",
+    "devices",
     "backward",
 }
 MOST_MINUTES = {"transformer": 40, "training": 40, "decoding": 40, "backward": 40}  # else 35

@@ -20,7 +20,7 @@ from tools.notebook_rules.chapter import (
 
 FEWEST_EXERCISES = 4
 WITHOUT_EXERCISES = {"start"}  # it asks the reader to look, not to answer
-WITHOUT_EXPLORER = {"devices", "backward"}  # machines and derivations: nothing to slide
+WITHOUT_EXPLORER = {"backward"}  # a derivation: nothing to slide
 TAGS = {"hide-cell", "hide-input", "one-run", "solution"}
 
 

@@ -195,6 +195,8 @@ def _plain_array(answer: Any) -> np.ndarray[Any, Any]:
     """As NumPy reads it, and with fractions and decimals as floats."""
     if hasattr(answer, "detach"):  # a tensor; PyTorch itself need not be there
         answer = answer.detach().cpu()
+        if str(answer.dtype) == "torch.bfloat16":  # which NumPy does not know
+            answer = answer.float()
     array = np.asarray(answer)
     if array.dtype == object and all(isinstance(x, numbers.Number) for x in array.flat):
         array = array.astype(float)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qkv.exercises.checks import (
     WrongAnswer,
@@ -17,6 +19,8 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+
+FloatArray = NDArray[np.float64]
 
 DIFFERENCES = {
     "A": "rounding",
@@ -43,8 +47,8 @@ def order_of_a_sum(answer: object) -> str:
         got,
         ([4099, 4099], "That is the exact sum, twice.", "4099 is no float16 number."),
         ([4096, 4099], "The second is not rounded.", "Between 4096 and 8192, how far apart?"),
-        ([4096, 4098], "The gap is wrong.", "It doubles at each power of two: at 4096 again."),
-        ([4096, 4096], "3 is more than half of the gap.", "To which neighbour is 4099 nearer?"),
+        ([4096, 4098], "The step is wrong.", "It doubles at each power of two: at 4096 again."),
+        ([4096, 4096], "3 is more than half of the step.", "To which neighbour is 4099 nearer?"),
         ([4100, 4096], "The two are exchanged.", "Left to right begins with the large number."),
         (
             [4100, 4100],
@@ -57,7 +61,7 @@ def order_of_a_sum(answer: object) -> str:
         "Not these numbers.",
         "Write down the neighbours of 4096 first, then round after each addition.",
     )
-    return "right. Left to right, each 1 is lost; together they are more than half of the gap."
+    return "right. Left to right, each 1 is lost; together they are more than half of the step."
 
 
 @exercise("devices-2")
@@ -77,15 +81,15 @@ def rounding_or_fault(answer: object) -> str:
     reject_choice(
         got,
         DIFFERENCES,
-        "Compare each with 10 times the gap of the format that is named. If it is larger: which "
-        "shorter format would leave it, and can finite numbers do it at all?",
+        "For NaN: which format holds larger numbers? Otherwise: is it a few times size · gap of "
+        "the format that is named? If it is larger: does it go away when the shorter one does?",
         (
             dict.fromkeys(DIFFERENCES, "rounding"),
             "You took every difference for rounding.",
-            "How large is the gap of the format that is named, times 10?",
+            "How large is size · gap of the format that is named?",
         ),
     )
-    return "right. The size of a difference suggests a format; it does not prove it."
+    return "right. B and F have one size: the second look tells them apart."
 
 
 @exercise("devices-3")
@@ -111,7 +115,7 @@ def share_of_each(answer: object) -> str:
         ([2, 1, 1 / 3], "The factors have the right proportions.", "Try three means that are 1."),
     )
     reject(
-        not is_close(got, right),
+        not np.allclose(got, right, rtol=3e-3),  # bfloat16 has two or three digits
         "Not these factors.",
         "Set the average of factor · mean equal to the sum of all gradients, divided by 10.",
     )
@@ -119,12 +123,135 @@ def share_of_each(answer: object) -> str:
 
 
 @exercise("devices-4")
+def a_scale_for_each_group(answer: object) -> str:
+    """quantise(w, group): whole numbers from -127 to 127, and a scale for each group."""
+    quantise = as_function(answer)
+    rng = np.random.default_rng(17)
+    sizes = np.repeat([1.0, 1e-6, 30.0, 0.3, 5.0], 7)
+    for group, w in ((7, rng.normal(size=35) * sizes), (5, -abs(rng.normal(size=20)))):
+        q, scales = _whole_numbers(quantise(w, group), len(w), group)
+        rows = w.reshape(-1, group)
+        right = abs(rows).max(axis=1) / 127
+        reject(
+            np.allclose(scales, scales[0]) or is_close(scales[0], abs(w).max() / 127),
+            "All groups have the same scale, or that of the whole vector.",
+            "Lay w out as rows of one group each, and take the largest size of each row.",
+        )
+        reject(
+            np.allclose(scales * 128, right * 127, rtol=1e-4),
+            "Divided by 128, the largest weight becomes 128.",
+            "What is the largest number of int8?",
+        )
+        reject(
+            np.allclose(scales * 127, w.reshape(-1, group).max(axis=1), rtol=1e-3, atol=1e-6),
+            "A scale was taken from the largest value.",
+            "Size, not value: the largest may be negative.",
+        )
+        reject(
+            abs(q).max() > 127 or not np.allclose(scales, right, rtol=1e-3, atol=0),
+            "A scale is not the largest size of its group, divided by 127.",
+            "w.reshape(-1, group) has one group a row; the largest becomes 127 or −127.",
+        )
+        off = abs(q * scales[:, None] - rows) / scales[:, None]
+        reject(
+            off.max() > 0.51,
+            "A weight that is read back is more than half a scale off.",
+            "Round to the nearest; a cast to int8 alone cuts off.",
+        )
+    w = np.array([0.5, -1.27, 0, 0])
+    with warnings.catch_warnings(record=True) as said, np.errstate(all="warn"):
+        warnings.simplefilter("always")
+        q, scales = _whole_numbers(quantise(w, 2), 4, 2)
+    cast_nan = any("in cast" in str(warning.message) for warning in said)  # to any number
+    reject(
+        cast_nan or not np.isfinite(scales).all() or (q[1] * scales[1]).any() or scales[1] <= 0,
+        "A group of zeros does not come back as zeros, with a scale above 0.",
+        "What is 0 / 0? Choose another scale there.",
+    )
+    return "right. A large weight makes only the steps of its own group coarse."
+
+
+def _whole_numbers(found: object, n: int, group: int) -> tuple[FloatArray, FloatArray]:
+    """q (groups, group) and scales (groups,), of what an answer returned."""
+    reject(
+        not isinstance(found, tuple | list) or len(found) != 2,
+        "Two arrays were asked for: the whole numbers, and the scales.",
+        "End with: return numbers, scales",
+    )
+    q, scales = (np.asarray(part) for part in found)  # type: ignore[attr-defined]
+    reject(
+        q.size != n or scales.size != n // group,
+        f"For {n} weights in groups of {group}, {n} whole numbers and {n // group} scales were "
+        f"asked for, not {q.size} and {scales.size}.",
+        "w.reshape(-1, group) has one group a row.",
+    )
+    reject(
+        q.dtype != np.int8,
+        f"The first array is {q.dtype}, not int8.",
+        "Only .astype(np.int8) makes it small, after rounding.",
+    )
+    return q.astype(float).reshape(-1, group), scales.astype(float).reshape(-1)
+
+
+@exercise("devices-5")
+def norm_in_float16(answer: object) -> str:
+    """rms_norm(x), float16 in and out, right for rows of large numbers and of zeros."""
+    rms_norm = as_function(answer)
+    rng = np.random.default_rng(17)
+    sizes = np.array([1, 300, 2e4, 0.01, 0, 1e-3])[:, None]  # 1e-3: so that ε is seen
+    x = (rng.normal(size=(6, 24)) * sizes).astype(np.float16)
+    with np.errstate(all="ignore"):
+        got = np.asarray(rms_norm(x.copy()))
+    exact = x.astype(float) / np.sqrt((x.astype(float) ** 2).mean(axis=1, keepdims=True) + 1e-8)
+    reject(
+        got.shape != x.shape, f"The shape is {got.shape}, not that of x.", "Divide each row by one."
+    )
+    close = np.isclose(got.astype(float), exact, rtol=1.5e-3, atol=1e-4).all(axis=1)
+    reject(
+        np.isnan(got[4].astype(float)).any(),
+        "A row of zeros still comes back as NaN.",
+        "What is 1e-8 in float16?",
+    )
+    reject(
+        not close[1] and not got[1].any(),
+        "Rows of large numbers still come back as zeros.",
+        "How large is 300²? In which format is it computed?",
+    )
+    reject(
+        close[:5].all() and not close[5],
+        "A row of numbers near 0.001 is wrong.",
+        "Add 1e-8, no other ε, to the mean square.",
+    )
+    reject(
+        not close.all() and np.allclose(got, exact, rtol=1e-2, atol=1e-2),
+        "All rows are nearly right.",
+        "Does a part keep fewer digits than float16, or use a larger ε?",
+    )
+    reject(
+        not close[[1, 2]].all(),
+        "Rows of large numbers are wrong.",
+        "No number need be cut: compute the squares in a format that holds them.",
+    )
+    reject(
+        not close.all(),
+        "Ordinary or small rows are wrong.",
+        "Keep the formula and its 1e-8; change the format that it is computed in.",
+    )
+    reject(
+        got.dtype != np.float16,
+        f"The result is {got.dtype}.",
+        "The next layer expects float16: cast the result back.",
+    )
+    return "right. No square is ∞, and 1e-8 is not 0. Both hold if squares and sums are float32."
+
+
+@exercise("devices-6")
 def safe_words(answer: object) -> str:
     """safe(logits, e): the rows whose largest logit leads by more than 2 e."""
     safe = as_function(answer)
     rng = np.random.default_rng(17)
     for _ in range(5):
-        logits = rng.normal(size=(40, 11)) - 5
+        logits = rng.normal(size=(40, 11)) * np.logspace(-1.5, 0.5, 40)[:, None] - 1
         first, second = np.sort(logits, axis=1)[:, [-1, -2]].T
         e, lead = float(np.median(first - second)) * 0.6, first - second
         got = np.asarray(safe(logits.copy(), e))
@@ -135,6 +262,11 @@ def safe_words(answer: object) -> str:
         )
         spread = first - logits.min(axis=1)
         size = np.sort(abs(logits), axis=1)[:, [-1, -2]]
+        reject(
+            got.all() or not got.any(),
+            "All rows get the same answer.",
+            "Here some leads are larger than 2 e, and some smaller.",
+        )
         reject_each(
             got.astype(float),
             (lead > e, "A lead of e is not enough.", "Both logits can move, towards each other."),
@@ -159,17 +291,25 @@ def safe_words(answer: object) -> str:
         "Both logits can move by e, and are equal then. Which word is chosen is open.",
     )
     reject(not got[2], "A lead of 3 with e = 0.25 is safe.", "Compare it with 2 e.")
+    large = np.array([[1000.0, 1000.2, 0], [1000.3, 1000.2, 0]])
+    got = np.asarray(safe(large.copy(), 0.08)).astype(bool)
+    reject(
+        not np.array_equal(got, [True, False]),
+        "Logits near 1,000 with leads of 0.2 and 0.1 come out wrong, for e = 0.08.",
+        "Is there a shorter format on the way? float16 has a step of 0.5 there.",
+    )
     return "right. Where it says True, no device within e can choose another word."
 
 
-@exercise("devices-5")
+@exercise("devices-7")
 def scale_the_loss(answer: object) -> str:
-    """A factor by which gradients from 1e-9 to 0.01 are kept in float16: about 600 to 6.5e6."""
+    """A factor by which gradients from 1e-9 to 2 are kept in float16: about 600 to 32,750."""
     factor = as_number(answer)
     reject(not np.isfinite(factor), "That is no finite number.", "Choose one above 0.")
-    reject(factor <= 0, "A factor below 0 turns every step.", "It has to be positive.")
+    reject(factor == 0, "Then every gradient is 0.", "It has to be above 0.")
+    reject(factor < 0, "A factor below 0 turns every step.", "It has to be positive.")
     with np.errstate(over="ignore"):
-        small, large = np.float16(1e-9 * factor), np.float16(0.01 * factor)
+        small, large = np.float16(1e-9 * factor), np.float16(2 * factor)
     reject(
         factor == 1,
         "So nothing is scaled.",
@@ -177,7 +317,7 @@ def scale_the_loss(answer: object) -> str:
     )
     reject(small == 0, "The smallest gradient is still 0.", "The smallest number is 6e-8.")
     reject(np.isinf(large), "The largest gradient is infinite.", "float16 ends at 65,504.")
-    gradients = np.logspace(-9, -2, 4000)
+    gradients = np.append(np.logspace(-9, 0, 4000), 2)
     stored = (gradients * factor).astype(np.float16).astype(float) / factor
     reject(
         abs(stored / gradients - 1).max() > 0.05,
@@ -187,7 +327,7 @@ def scale_the_loss(answer: object) -> str:
     return "right. After backward, in float32, the gradients are divided by it again."
 
 
-@exercise("devices-6")
+@exercise("devices-8")
 def lost_in_bfloat16(answer: object) -> str:
     """Two numbers from 8 to 16, at least 0.05 apart, that are one number in bfloat16."""
     got = as_array(answer, shape=(2,)).astype(float)
@@ -196,7 +336,7 @@ def lost_in_bfloat16(answer: object) -> str:
     reject(
         high - low < 0.05 - 1e-9,
         "They are less than 0.05 apart.",
-        "The gap is 0.0625 there. Move them to the two ends of what is rounded to one number.",
+        "The step is 0.0625 there. Move them to the two ends of what is rounded to one number.",
     )
     first, second = (bfloat16(x) for x in (low, high))
     reject(

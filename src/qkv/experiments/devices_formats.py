@@ -16,7 +16,16 @@ from qkv.experiments.stored_results import run_and_store
 from qkv.pretrained import pretrained
 from qkv.text import PAD, SOS, Batch, collate
 
-__all__ = ["DEVICES", "check", "held_back", "logits", "margins", "measure"]
+__all__ = [
+    "DEVICES",
+    "check",
+    "held_back",
+    "logits",
+    "logits_of",
+    "margins",
+    "measure",
+    "reversed_units",
+]
 
 STEPS = (100, 300, 3000)
 # Who computes, in which format; the first is what the others are compared with.
@@ -33,6 +42,8 @@ def measure(small: bool = False) -> dict[str, Any]:
         smallest_margin: between the largest and the second largest logit, in float64.
         difference: of any logit from float64, the largest; by device.
         changed: at how many positions the largest logit is another word's; by device.
+        one_logit: the chosen word's logit at the second position: float32 in two orders, float64.
+        orders_apart: the largest difference of any logit between the two orders, in float32.
     """
     every = 90 if small else 9
     found: dict[str, Any] = {"positions": int(held_back(every)[1].sum()), "steps": list(STEPS)}
@@ -42,7 +53,27 @@ def measure(small: bool = False) -> dict[str, Any]:
         found[key] = {
             name: [figure(of[name], of[DEVICES[0]]) for of in by_step] for name in DEVICES[1:]
         }
+    exact, one = (by_step[-1][name] for name in ("torch float64", "torch float32"))
+    other = logits_of(reversed_units(pretrained("torch").model.eval()), every)
+    at = 1, int(exact[1].argmax())
+    found["one_logit"] = {
+        "float32": float(one[at]),
+        "float32, other order": float(other[at]),
+        "float64": float(exact[at]),
+    }
+    found["orders_apart"] = difference(one, other)
     return found
+
+
+def reversed_units(model: Any) -> torch.nn.Module:
+    """A copy whose feed-forward layers hold their hidden units in reverse order."""
+    copy: torch.nn.Module = deepcopy(model)
+    for name, w in copy.state_dict().items():
+        if "w_1" in name:  # the weight and the bias that give the hidden units
+            w.copy_(w.flip(0))
+        if "w_2.weight" in name:
+            w.copy_(w.flip(1))
+    return copy
 
 
 @cache
@@ -69,17 +100,25 @@ def logits(
     Args:
         device: where torch computes.
     """
-    batch, is_word = held_back(every)
     room, dtype = name.split()
-    if room == "NumPy":
-        out = pretrained(step=step).model.eval()(batch.source, batch.target_in)  # (B, T, V)
-    else:
+    if room == "torch":
         model: Any = deepcopy(pretrained("torch", step=step).model)  # a copy, to be cast
-        model = model.eval().to(device, getattr(torch, dtype))
-        inputs = [torch.from_numpy(x).to(device) for x in (batch.source, batch.target_in)]
-        with torch.no_grad():
-            out = model(*inputs).double().cpu().numpy()  # (B, T, V)
+        return logits_of(model.eval().to(device, getattr(torch, dtype)), every, device)
+    batch, is_word = held_back(every)
+    out = pretrained(step=step).model.eval()(batch.source, batch.target_in)  # (B, T, V)
     found: NDArray[np.float64] = out[is_word].astype(np.float64)  # (N, V)
+    return found
+
+
+def logits_of(
+    model: torch.nn.Module, every: int = 9, device: torch.device | str = "cpu"
+) -> NDArray[np.float64]:
+    """(N, V): the logits that a torch model on `device` gives for the same N words."""
+    batch, is_word = held_back(every)
+    inputs = [torch.from_numpy(x).to(device) for x in (batch.source, batch.target_in)]
+    with torch.no_grad():
+        out = model(*inputs).double().cpu().numpy()  # (B, T, V)
+    found: NDArray[np.float64] = out[is_word]
     return found
 
 
@@ -109,6 +148,8 @@ def check(figures: dict[str, Any]) -> None:
         assert max(figures["changed"][device]) < 0.01 * figures["positions"]
         assert figures["changed"][device][-1] == 0
     assert figures["smallest_margin"][-1] > 0.6
+    assert figures["orders_apart"] < 2e-5
+    assert abs(np.ptp(list(figures["one_logit"].values()))) < 2e-5
 
 
 if __name__ == "__main__":
