@@ -34,7 +34,6 @@ RULES: tuple[Callable[[Chapter], Iterable[str]], ...] = (
     teaching.solutions_folded,
     teaching.has_explorer,
     teaching.explorers_asserted,
-    core.core_fits,
     core.core_in_time,
     core.times_at_top,
     core.in_order,

@@ -31,36 +31,12 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "book" / "extensions")
 from glossary_forms import forms
 
 WHAT_BREAKS = "What breaks"  # how that heading begins
-# The chapters to which the bounds in minutes apply; the others keep the budgets below.
-WITHIN_BOUNDS: set[str] = {
-    "start",
-    "embedding",
-    "attention",
-    "scaling",
-    "masks",
-    "multi_head",
-    "add_norm",
-    "feed_forward",
-    "positional",
-    "transformer",
-    "training",
-    "decoding",
-    "results",
-    "families",
-    "cost",
-    "efficient",
-    "devices",
-    "backward",
-}
 MOST_MINUTES = {"transformer": 40, "training": 40, "decoding": 40, "backward": 40}  # else 35
 MOST_EXERCISE_MINUTES, MOST_FURTHER_MINUTES, MOST_VISIBLE_ASSERTS = 30, 40, 2
-MOST_WORDS, MOST_LINES, MOST_FOLDED_WORDS = 1800, 120, 500
 
 
 def core_in_time(chapter: Chapter) -> Iterator[str]:
     """What there is to read and to do fits its minutes, and each exercise states its own."""
-    if chapter.concept not in WITHIN_BOUNDS:
-        return
     core, further = core_length(chapter), further_length(chapter)
     for what, is_, most in (
         ("minutes to read", core.minutes, MOST_MINUTES.get(chapter.concept, 35)),
@@ -77,19 +53,6 @@ def core_in_time(chapter: Chapter) -> Iterator[str]:
     for name, stated in {**core.exercises, **further.exercises}.items():
         if stated is None:
             yield f"{chapter.concept}: expected '*About 5 minutes.*' below the heading of {name}"
-
-
-def core_fits(chapter: Chapter) -> Iterator[str]:
-    if chapter.concept in WITHIN_BOUNDS:
-        return
-    length = core_length(chapter)
-    for what, is_, most in (
-        ("visible words", length.words, MOST_WORDS),
-        ("visible lines of code", length.lines, MOST_LINES),
-        ("words in folds", length.folded_words, MOST_FOLDED_WORDS),
-    ):
-        if is_ > most:
-            yield f"{chapter.concept}: the core has {is_} {what}, at most {most}"
 
 
 def times_at_top(chapter: Chapter) -> Iterator[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from qkv.notebooks.widget_state import EXPLORER_ID, PLAYGROUND_ID, VIEW_MIME
-from tools.notebook_rules.chapter import Chapter, calls, is_folded, shows_widget, tags
+from tools.notebook_rules.chapter import Chapter, calls, is_folded, shows_widget, tags, tree
 from tools.notebook_rules.prose import HTML_TAG, WORD, count_figures, count_words
 
 REMEMBER, EXERCISES = "What to remember", "Exercises"
@@ -19,7 +19,6 @@ WORDS_PER_MINUTE, LINES_PER_MINUTE = 80, 5
 MINUTES_PER_EXPLORER, MINUTES_PER_PLAYGROUND, MINUTES_PER_FIGURE = 2, 4, 0.5
 READING_TIMES = re.compile(r"\*Read: \d+ minutes\. Exercises: \d+\. Going further: \d+\.\*")
 EXERCISE = re.compile(r"^### Exercise (\S+).*$(?:\s+\*About (\d+) minutes?\.\*$)?", re.MULTILINE)
-UNSTATED = 5  # minutes of an exercise that does not say how long it takes
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Length:
 
     @property
     def exercise_minutes(self) -> int:
-        return sum(UNSTATED if stated is None else stated for stated in self.exercises.values())
+        return sum(stated or 0 for stated in self.exercises.values())
 
 
 def sections(chapter: Chapter) -> Iterator[tuple[str, Any]]:
@@ -149,7 +148,7 @@ def visible_asserts(cells: Iterable[Any]) -> int:
         isinstance(node, ast.Assert)
         for cell in cells
         if cell.cell_type == "code" and not is_folded(cell)
-        for node in ast.walk(ast.parse(cell.source))
+        for node in ast.walk(tree(cell))
     )
 
 

@@ -19,7 +19,6 @@ from tools.notebook_rules.chapter import (
 )
 
 FEWEST_EXERCISES = 4
-WITHOUT_EXERCISES = {"start"}  # it asks the reader to look, not to answer
 WITHOUT_EXPLORER = {"backward"}  # a derivation: nothing to slide
 TAGS = {"hide-cell", "hide-input", "one-run", "solution"}
 
@@ -57,7 +56,7 @@ def has_exercises(chapter: Chapter) -> Iterator[str]:
     """Question, unanswered cell, then a folded solution that the check accepts."""
     questions = exercise_cells(chapter, solved=False)
     solutions = exercise_cells(chapter, solved=True)
-    if len(questions) < FEWEST_EXERCISES and chapter.concept not in WITHOUT_EXERCISES:
+    if len(questions) < FEWEST_EXERCISES:
         yield f"{chapter.concept}: {len(questions)} exercises, at least {FEWEST_EXERCISES}"
     for name in sorted(set(questions) ^ chapter.exercises):
         yield f"{chapter.concept}: {name} is in only one of the chapter and qkv.exercises"
