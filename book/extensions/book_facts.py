@@ -20,9 +20,12 @@ NAME = re.compile(r"{([a-z ]+)}")
 def facts() -> dict[str, str]:
     """Each fact by the name that a page calls it by."""
     *most, last = map(str, WAYS["an afternoon"])
+    reading, exercises, _ = zip(*(chapter.minutes for chapter in BOOK), strict=True)
     return {
         "chapters": str(len(BOOK)),
-        "time": duration(sum(chapter.minutes[0] for chapter in BOOK)),
+        "minutes of a core": f"{min(reading)} to {max(reading)} minutes",
+        "time": duration(sum(reading)),
+        "time of exercises": duration(sum(exercises)),
         "chapters of an afternoon": f"{', '.join(most)} and {last}",
         "cores of an afternoon": str(len(WAYS["an afternoon"])),
         "time of an afternoon": duration(way_minutes("an afternoon")),
