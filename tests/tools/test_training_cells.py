@@ -69,7 +69,7 @@ def test_a_cell_that_does_not_train_is_not_found(source: str, tmp_path: Path) ->
 
 def test_the_chapters_that_train() -> None:
     found = [path.stem for path in chapters_that_train(CHAPTERS)]
-    assert found == ["04_scaling", "05_masks", "11_training", "14_families", "16_efficient"]
+    assert found == ["04_scaling", "05_masks", "11_training", "14_families", "17_devices"]
 
 
 def test_what_training_needs_and_what_uses_it() -> None:
