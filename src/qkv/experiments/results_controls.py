@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-import qkv.numpy as qn
 from qkv.corpus import Pair
 from qkv.corpus.clause import render
 from qkv.experiments.places_of_it import GROUPS, group_of, place_of
@@ -18,7 +17,7 @@ from qkv.experiments.results_heads import groups_of_pairs, share_right
 from qkv.experiments.stored_results import run_and_store
 from qkv.pretrained import pretrained
 from qkv.translator import Translator
-from qkv.translator.ablation import attentions, zero_ablation
+from qkv.translator.ablation import attentions, changed_weights, zero_ablation
 
 __all__ = ["check", "measure", "other_weights", "random_rows_off", "rows_off"]
 
@@ -39,48 +38,26 @@ def random_rows_off(attention: Any, rng: np.random.Generator) -> Iterator[None]:
         weight[:] = kept
 
 
-@contextmanager
-def rows_off(layer: Any, heads: Sequence[int], rows: Sequence[int]) -> Iterator[None]:
+def rows_off(layer: Any, heads: Sequence[int], rows: Sequence[int]) -> AbstractContextManager[None]:
     """While it is open, heads of an encoder layer add nothing to the words of these rows."""
-    attention = layer.self_attention
 
-    def changed(x: Any, *, need_weights: bool = False, **options: Any) -> Any:
-        _, weights = attention(x, need_weights=True, **options)
-        weights = weights.copy()  # (B, H, S, S)
+    def change(weights: Any) -> None:
         weights[(slice(None), *np.ix_(heads, rows))] = 0
-        v = qn.split_heads(attention.w_v(x), attention.sizes[1])
-        out = attention.w_o(qn.merge_heads(weights @ v))  # (B, S, d_model)
-        return out, weights if need_weights else None
 
-    layer.self_attention = changed
-    try:
-        yield
-    finally:
-        layer.self_attention = attention
+    return changed_weights(layer, change)
 
 
-@contextmanager
-def other_weights(layer: Any, head: int, rule: Rule) -> Iterator[None]:
+def other_weights(layer: Any, head: int, rule: Rule) -> AbstractContextManager[None]:
     """While it is open, a head of a decoder layer weighs the words so far by a rule."""
-    attention = layer.self_attention
 
-    def changed(x: Any, *, need_weights: bool = False, cache: Any = None, **options: Any) -> Any:
-        _, weights = attention(x, need_weights=True, cache=cache, **options)
-        weights = weights.copy()  # (B, H, T, S)
+    def change(weights: Any) -> None:
         T, S = weights.shape[2:]
         for row in weights[:, head]:  # (T, S)
             for t in range(T):
                 n = S - T + t + 1  # words that the query may read, itself the last
                 row[t, :n] = rule(row[t, :n].copy())
-        v = cache.values if cache else qn.split_heads(attention.w_v(x), attention.sizes[1])
-        out = attention.w_o(qn.merge_heads(weights @ v))  # (B, T, d_model)
-        return out, weights if need_weights else None
 
-    layer.self_attention = changed
-    try:
-        yield
-    finally:
-        layer.self_attention = attention
+    return changed_weights(layer, change)
 
 
 def without_itself(weights: Any) -> Any:

@@ -22,6 +22,7 @@ __all__ = [
     "attention_knockout",
     "attention_patching",
     "attentions",
+    "changed_weights",
     "head_means",
     "mean_ablation",
     "uniform_attention",
@@ -116,19 +117,23 @@ def attention_knockout(
 
 
 @contextmanager
-def _changed_row(
-    layer: Any, heads: Sequence[int], query: int, change: Callable[[Any, int], Any]
-) -> Iterator[None]:
-    """While it is open, the weights (B, S) of one query are changed in some heads of a layer."""
+def changed_weights(layer: Any, change: Callable[[Any], None]) -> Iterator[None]:
+    """While it is open, the weights of a layer's self-attention are changed.
+
+    Args:
+        layer: of an encoder or a decoder.
+        change: writes into the weights that it is given, (B, H, T, S).
+    """
     attention = layer.self_attention
 
-    def changed_attention(x: Any, *, need_weights: bool = False, **options: Any) -> tuple[Any, Any]:
-        _, weights = attention(x, need_weights=True, **options)
-        weights = weights.copy()  # (B, H, S, S)
-        for head in heads:
-            weights[:, head, query] = change(weights[:, head, query], head)
-        v = qn.split_heads(attention.w_v(x), attention.sizes[1])  # (B, H, S, d_v)
-        out = attention.w_o(qn.merge_heads(weights @ v))  # (B, S, d_model)
+    def changed_attention(
+        x: Any, *, need_weights: bool = False, cache: Any = None, **options: Any
+    ) -> tuple[Any, Any]:
+        _, weights = attention(x, need_weights=True, cache=cache, **options)
+        weights = weights.copy()  # (B, H, T, S)
+        change(weights)
+        v = cache.values if cache else qn.split_heads(attention.w_v(x), attention.sizes[1])
+        out = attention.w_o(qn.merge_heads(weights @ v))  # (B, T, d_model)
         return out, weights if need_weights else None
 
     layer.self_attention = changed_attention
@@ -136,6 +141,18 @@ def _changed_row(
         yield
     finally:
         layer.self_attention = attention
+
+
+def _changed_row(
+    layer: Any, heads: Sequence[int], query: int, change: Callable[[Any, int], Any]
+) -> AbstractContextManager[None]:
+    """While it is open, the weights (B, S) of one query are changed in some heads of a layer."""
+
+    def change_row(weights: Any) -> None:
+        for head in heads:
+            weights[:, head, query] = change(weights[:, head, query], head)
+
+    return changed_weights(layer, change_row)
 
 
 @contextmanager
