@@ -12,7 +12,7 @@ from tests.helpers.processes import run_python
 SOURCE = Path(qn.__file__).parents[1]
 FLOORS = [
     {"shapes", "config", "decoding", "files", "learning_rate_schedules"}
-    | {"public_names", "docstrings"},
+    | {"public_names", "docstrings", "language"},
     {"numpy", "torch"},
     {"bridge", "text", "corpus", "bleu"},
     {"checkpoint", "hugging_face"},

@@ -1,3 +1,9 @@
+// The one function through which words for readers go in a script of the page: the message in the reader's
+// language, each {name} in it replaced by the value of that name. A page in another language than English sets
+// `messages` before this runs.
+globalThis.gettext = (message, values = {}) =>
+  (globalThis.messages?.[message] ?? message).replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
 // What scrolls sideways takes the keyboard's focus, so that the arrow keys move it in every browser;
 // what fits its place takes none. The theme does so for code, but not for code in a fold that opens.
 (() => {
