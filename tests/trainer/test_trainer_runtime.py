@@ -5,13 +5,14 @@ import platform
 import numpy as np
 import pytest
 import torch
+from torch.cuda._utils import _get_device_index
 
 import qkv.torch as qt
 from qkv.text import collate
 from qkv.trainer import Runtime, RuntimeConfig, TrainingConfig, TranslationLoss
 from qkv.trainer.loop import learning_rate_schedule, training_loop
 from qkv.trainer.loss import batch_tensors
-from qkv.trainer.runtime import select_device
+from qkv.trainer.runtime import open_runtime, select_device
 from qkv.trainer.step_batches import StepBatches
 from tests.helpers.kernels import FusedAttentionDtypes
 from tests.helpers.models import config_of
@@ -126,3 +127,18 @@ def test_devices_by_name(monkeypatch):
         select_device("cuda:2", None)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert str(select_device("auto", None)) in ("cpu", "mps")
+
+
+@pytest.mark.parametrize(("name", "chosen"), [("auto", []), ("cuda", []), ("cuda:1", [1])])
+def test_a_gpu_without_a_number_is_the_current_one(name, chosen, monkeypatch):
+    numbers = []
+
+    def set_device(device):
+        numbers.append(_get_device_index(device))  # as PyTorch reads it; raises without a number
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", set_device)
+    with open_runtime(RuntimeConfig(device=name)) as runtime:
+        assert runtime.device.type == "cuda"
+    assert numbers == chosen

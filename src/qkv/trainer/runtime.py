@@ -94,7 +94,7 @@ def open_runtime(config: RuntimeConfig) -> Iterator[Runtime]:
     device = select_device(config.device, local_rank if world_size > 1 else None)
     if config.bf16 and not supports_bf16(device):
         raise ValueError(f"Runtime: `bf16`: {device} cannot compute in bfloat16: leave it out")
-    if device.type == "cuda":
+    if device.type == "cuda" and device.index is not None:  # without one, the current GPU is meant
         torch.cuda.set_device(device)
     elif device.type == "cpu":
         tune_malloc()
