@@ -12,15 +12,17 @@ LOCK := .venv/bin/uv pip compile --quiet --no-strip-extras --custom-compile-comm
 BUILD := $(RUN) tools/fetch_npm.py && $(RUN) tools/build_book.py
 
 .DEFAULT_GOAL := help
-.PHONY: help book html serve quick test test-live notebooks facts new-exercise new-chapter mutants bench lock clean python reader tester
+.PHONY: help book html serve slides release-check quick test test-live notebooks facts new-exercise new-chapter mutants bench lock clean python reader tester
 
 help:
 	@echo 'make book       build the book and serve it on this machine, its cells live'
 	@echo 'make html       build the book into _build/html'
 	@echo 'make serve      serve what make html built'
+	@echo 'make slides     cut every chapter into a deck of slides, into _build/slides'
 	@echo 'make quick      lint, types, and the tests of the concepts that you changed'
 	@echo 'make test       test everything: code, notebooks, pages'
 	@echo 'make test-live  run every cell of every chapter live, in a browser'
+	@echo 'make release-check  what takes too long for every test: all decks of slides'
 	@echo 'make notebooks  run the chapters in place and store what they print'
 	@echo 'make facts      write titles and minutes of the chapters wherever the book shows them'
 	@echo 'make new-exercise CHAPTER=masks, make new-chapter NAME=...  lay one out'
@@ -42,6 +44,14 @@ html: reader
 
 serve: reader
 	@$(SERVE)
+
+slides: reader
+	@$(BUILD)
+	@$(RUN) -m tools.slides
+
+release-check: tester
+	@$(BUILD)
+	@QKV_DECKS=all $(RUN) -m pytest -q -n 2 tests/browser/test_slides.py
 
 quick: tester
 	@$(RUN) tools/run_tests.py --quick

@@ -20,7 +20,7 @@ from tools.notebook_rules.chapter import (
 
 FEWEST_EXERCISES = 4
 WITHOUT_EXPLORER = {"backward"}  # a derivation: nothing to slide
-TAGS = {"hide-cell", "hide-input", "one-run", "solution"}
+TAGS = {"hide-cell", "hide-input", "one-run", "show-prose", "solution"}
 
 
 def nothing_left_to_write(chapter: Chapter) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Slides: one reveal.js deck a chapter, cut from its built page by the notebook's metadata."""
