@@ -66,6 +66,7 @@ OUTPUTS = {
 }
 # Metadata of a cell.
 METADATA = {
+    "slide": ({"slideshow": {"slide_type": "slide", "x": 1}}, "metadata slideshow holds 'x'"),
     "image-class": ({"mystnb": {"image": {"classes": "x"}}}, "mystnb.image holds 'classes'"),
     "lexer": ({"mystnb": {"text_lexer": "html"}}, "mystnb holds 'text_lexer'"),
     "tag": ({"tags": ["a qkv-live-bar"]}, "the tag 'a qkv-live-bar'"),

@@ -185,6 +185,11 @@ FAULTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
     "excused by a comment": (set_source(4, "# NBVAL_IGNORE_OUTPUT\nprint(1)"), "nbval obeys"),
     "excused by a tag": (set_metadata(4, tags=["nbval-ignore-output"]), "unknown tag"),
     "may raise": (set_metadata(4, tags=["raises-exception"]), "unknown tag raises-exception"),
+    "a slide behind the core": (
+        lambda cells: cells[-1].metadata.update(slideshow={"slide_type": "slide"}),
+        "a slide type from Exercises on: take it out",
+    ),
+    "prose of code on a slide": (set_metadata(1, tags=["show-prose"]), "is for a Markdown cell"),
     "captured": (set_source(4, "%%capture\nprint(1)"), "a magic"),
     "trailing semicolon": (set_source(4, "print(1);"), "trailing ';'"),
     "no Python": (set_source(4, "print(1"), "not plain Python"),

@@ -29,6 +29,7 @@ RULES: tuple[Callable[[Chapter], Iterable[str]], ...] = (
     code.torch_late,
     teaching.nothing_left_to_write,
     teaching.known_tags,
+    teaching.slides_of_the_core,
     teaching.covers_rows,
     teaching.has_exercises,
     teaching.solutions_folded,

@@ -17,10 +17,12 @@ from tools.notebook_rules.chapter import (
     shows_explorer,
     tags,
 )
+from tools.notebook_rules.length import EXERCISES, sections
 
 FEWEST_EXERCISES = 4
 WITHOUT_EXPLORER = {"backward"}  # a derivation: nothing to slide
-TAGS = {"hide-cell", "hide-input", "one-run", "show-prose", "solution"}
+SHOW_PROSE = "show-prose"
+TAGS = {"hide-cell", "hide-input", "one-run", SHOW_PROSE, "solution"}
 
 
 def nothing_left_to_write(chapter: Chapter) -> Iterator[str]:
@@ -36,6 +38,18 @@ def known_tags(chapter: Chapter) -> Iterator[str]:
         for tag in sorted(tags(cell) - allowed):
             if tag.removeprefix("covers-") not in chapter.rows:
                 yield f"{cell.id}: unknown tag {tag}"
+
+
+def slides_of_the_core(chapter: Chapter) -> Iterator[str]:
+    """Only what stands before the exercises is shown on slides; prose only of a cell that is."""
+    behind = False
+    for title, cell in sections(chapter):
+        behind = behind or title == EXERCISES
+        prose, has_type = SHOW_PROSE in tags(cell), "slideshow" in cell.metadata
+        if behind and (prose or has_type):
+            yield f"{cell.id}: a slide type from {EXERCISES} on: take it out"
+        elif prose and not (has_type and cell.cell_type == "markdown"):
+            yield f"{cell.id}: {SHOW_PROSE} is for a Markdown cell with a slide type"
 
 
 def covers_rows(chapter: Chapter) -> Iterator[str]:

@@ -67,6 +67,7 @@ def cell_problems(cell: Mapping[str, Any], markdown: MarkdownRules) -> Iterator[
     metadata = cell["metadata"]
     yield from unknown("its metadata", metadata, CELL_METADATA)
     yield from unknown("its metadata jupyter", metadata.get("jupyter", {}), {"source_hidden"})
+    yield from unknown("its metadata slideshow", metadata.get("slideshow", {}), {"slide_type"})
     shown = metadata.get("mystnb", {})
     yield from unknown("its metadata mystnb", shown, SHOWN)
     yield from unknown("its metadata mystnb.image", shown.get("image", {}), {"alt"})
