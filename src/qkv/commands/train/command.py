@@ -14,6 +14,7 @@ from typing import Any
 from qkv.checkpoint import Checkpoint
 from qkv.commands.messages import escaped, os_error_message
 from qkv.commands.train.parser import configs_of, flags, read, with_flags
+from qkv.language import gettext
 from qkv.trainer.config import ChangedFieldError
 from qkv.trainer.training_run import TrainingRun
 
@@ -49,6 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"qkv train: {given_flags} is not how this run began: it has {stored_flags}. "
             f"{by_flags(error.hint)}"
         )
+        return 1
+    except ModuleNotFoundError as error:
+        sentence = gettext("qkv train: training needs {name}: pip install 'qkv[train]'")
+        say(sentence.format(name=error.name))
         return 1
     except (ValueError, ImportError) as error:
         say(f"qkv train: {by_flags(str(error))}")
