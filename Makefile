@@ -12,7 +12,7 @@ LOCK := .venv/bin/uv pip compile --quiet --no-strip-extras --custom-compile-comm
 BUILD := $(RUN) tools/fetch_npm.py && $(RUN) tools/build_book.py
 
 .DEFAULT_GOAL := help
-.PHONY: help book html serve slides release-check quick test test-live notebooks facts new-exercise new-chapter mutants bench lock clean python reader tester
+.PHONY: help book html serve slides dist quick test test-live release-check notebooks facts new-exercise new-chapter mutants bench lock clean python reader tester
 
 help:
 	@echo 'make book       build the book and serve it on this machine, its cells live'
@@ -22,7 +22,8 @@ help:
 	@echo 'make quick      lint, types, and the tests of the concepts that you changed'
 	@echo 'make test       test everything: code, notebooks, pages'
 	@echo 'make test-live  run every cell of every chapter live, in a browser'
-	@echo 'make release-check  what takes too long for every test: all decks of slides'
+	@echo 'make release-check  build and test all that a release publishes; asks the package index'
+	@echo 'make dist       build the package into _build/dist, as a release publishes it'
 	@echo 'make notebooks  run the chapters in place and store what they print'
 	@echo 'make facts      write titles and minutes of the chapters wherever the book shows them'
 	@echo 'make new-exercise CHAPTER=masks, make new-chapter NAME=...  lay one out'
@@ -49,10 +50,6 @@ slides: reader
 	@$(BUILD)
 	@$(RUN) -m tools.slides
 
-release-check: tester
-	@$(BUILD)
-	@QKV_DECKS=all $(RUN) -m pytest -q -n 2 tests/browser/test_slides.py
-
 quick: tester
 	@$(RUN) tools/run_tests.py --quick
 
@@ -63,6 +60,14 @@ test: tester
 test-live: tester
 	@$(BUILD)
 	@$(RUN) tools/run_tests.py --only live
+
+release-check: tester
+	@$(BUILD)
+	@$(RUN) tools/run_tests.py --only release
+	@QKV_DECKS=all $(RUN) -m pytest -q -n 2 tests/browser/test_slides.py
+
+dist: tester
+	@.venv/bin/uv build --quiet --offline --no-build-isolation --clear --out-dir _build/dist
 
 notebooks: reader
 	@$(RUN) tools/run_notebooks.py

@@ -4,6 +4,7 @@
     python tools/run_tests.py --only lint,unit    some
     python tools/run_tests.py --quick             lint, and what tools/quick.py chooses: make quick
     python tools/run_tests.py --only live         every chapter's cells in a browser: make test-live
+    python tools/run_tests.py --only release      what is published, whole: make release-check
 
 A failed step does not stop the others. The output of each is kept in _build/test_logs/. When tests
 fail, they are counted by file, and the nearest is shown in full: tools/failures.py says which.
@@ -30,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tools.browser import INSTALL_HINT, find_browser
 from tools.failures import changed_files, failures, nearest_first, skip_reasons
 from tools.quick import files_at_work, quick_steps
-from tools.steps import LIVE, STEPS, Step
+from tools.steps import LIVE, RELEASE, STEPS, Step
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "_build" / "test_logs"
@@ -182,14 +183,15 @@ def summarise(outcomes: Sequence[Outcome], console: Console) -> int:
 
 
 def find_steps(names: str | None) -> tuple[Step, ...]:
-    """The steps of a comma-separated list; without one, all but LIVE."""
+    """The steps of a comma-separated list; without one, all but LIVE and RELEASE."""
     if names is None:
         return STEPS
     requested = names.split(",")
-    known = [step.name for step in (*STEPS, LIVE)]
+    every = (*STEPS, LIVE, RELEASE)
+    known = [step.name for step in every]
     if unknown := [name for name in requested if name not in known]:
         raise argparse.ArgumentTypeError(f"no step {unknown[0]!r}; there are {', '.join(known)}")
-    return tuple(step for step in (*STEPS, LIVE) if step.name in requested)
+    return tuple(step for step in every if step.name in requested)
 
 
 def main() -> int:

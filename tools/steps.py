@@ -43,3 +43,12 @@ STEPS = (
 
 # Takes as long as the chapters are many, so it runs only when it is named.
 LIVE = Step("live", "every chapter's cells", pytest("tests/chapters/live"), ("book", "browser"))
+
+# What `make release-check` runs beside the rest: the tests marked "release", which pyproject.toml
+# leaves out of every other run. They build or install all of what is published.
+RELEASE = Step(
+    "release",
+    "all that is published",
+    pytest(*IN_HALVES, "-m", "release", "tests"),
+    ("book", "browser"),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -206,6 +207,17 @@ def test_live_chapters_run_only_when_named() -> None:
     assert run_tests.LIVE.needs == ("book", "browser")
     unit = next(step for step in run_tests.STEPS if step.name == "unit")
     assert "--ignore=tests/chapters/live" in unit.command
+
+
+def test_what_a_release_publishes_is_tested_only_when_named() -> None:
+    assert "release" not in [step.name for step in run_tests.STEPS]
+    assert find_steps("release,lint")[-1] is run_tests.RELEASE
+    chosen = [run_tests.RELEASE.command.index(word) for word in ("release", "tests")]
+    assert chosen == sorted(chosen)
+    settings = tomllib.loads((CI.parents[1] / "pyproject.toml").read_text("utf-8"))
+    options = settings["tool"]["pytest"]["ini_options"]
+    assert options["addopts"] == ["-m", "not release"]
+    assert options["markers"][0].startswith("release: ")
 
 
 @pytest.mark.parametrize("bad", ["", "test", "test-live"])
