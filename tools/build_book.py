@@ -36,7 +36,7 @@ PAGES = ("chapters/*.ipynb", "book/*.md")
 # All that the build reads, and more: an edit too many costs seconds, one too few shows an old book.
 INPUTS = (
     *("_config.yml", "_toc.yml", "book", "chapters", "src", "benchmarks/results", "node_modules"),
-    *("package.json", "pyproject.toml", "requirements.txt", "tools/build_book.py"),
+    *("package.json", "pyproject.toml", "requirements.txt", "CHANGELOG.md", "tools/build_book.py"),
 )
 
 

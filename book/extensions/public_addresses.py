@@ -1,10 +1,12 @@
-"""The book's public addresses: two settings in _config.yml, and every link made of the first.
+"""The book's public addresses: settings in _config.yml, and every link made of the repository's.
 
 ``repository_address`` makes the repository, issue and Colab buttons, and the set-up cell that each
-chapter needs in Colab (tools/colab.py). ``binder_address`` names a Binder service that builds the
-repository. While a setting is empty nothing points anywhere: Jupyter Book's own defaults, which
-point at Jupyter Book's repository, are cleared. The environment variables QKV_REPOSITORY and
-QKV_BINDER stand in for the settings. Other extensions read the result from ``app.config``.
+chapter needs in Colab (tools/colab.py). The site is expected on the repository's GitHub Pages, or
+where ``html_baseurl`` says; page_metadata.py needs it. ``binder_address`` names a Binder service
+that builds the repository. While a setting is empty nothing points anywhere: Jupyter Book's own
+defaults, which point at Jupyter Book's repository, are cleared. The environment variables
+QKV_REPOSITORY and QKV_BINDER stand in for the settings. Other extensions read the result from
+``app.config``.
 """
 
 import os
@@ -21,10 +23,12 @@ PATTERNS = {
     # Not the address to clone from, which ends in .git: no page of the repository is there.
     "repository_address": re.compile(r"https://github\.com/[\w.-]+/[\w.-]+(?<!\.git)", re.ASCII),
     "binder_address": re.compile(r"https://[\w.-]+(:\d+)?(/[\w.-]+)*", re.ASCII),
+    "html_baseurl": re.compile(r"https://[\w.-]+(:\d+)?(/[\w.~-]+)*", re.ASCII),
 }
 EXAMPLES = {
     "repository_address": "https://github.com/OWNER/REPO (Colab opens no other)",
     "binder_address": "https://mybinder.org",
+    "html_baseurl": "https://OWNER.github.io/REPO/",
 }
 
 
@@ -32,15 +36,24 @@ def resolve(name: str, setting: str) -> str:
     """The address that holds: the environment's, else the setting's; empty where there is none.
 
     Args:
-        name: "repository_address" or "binder_address".
+        name: "repository_address", "binder_address" or "html_baseurl".
         setting: what _config.yml says.
     Raises:
         ConfigError: no link can be made of it.
     """
-    value = os.environ.get(VARIABLES[name], setting).rstrip("/")
+    value = os.environ.get(VARIABLES.get(name, ""), setting).rstrip("/")
     if value and not PATTERNS[name].fullmatch(value):
         raise ConfigError(f"{name} must look like {EXAMPLES[name]}, got {value!r}")
     return value
+
+
+def site_of(repository: str) -> str:
+    """Where GitHub Pages shows what a repository publishes; empty where there is no repository."""
+    if not repository:
+        return ""
+    owner, name = repository.split("/")[-2:]
+    host = f"{owner.lower()}.github.io"
+    return f"https://{host}" if name.lower() == host else f"https://{host}/{name}"
 
 
 def apply_addresses(app: Sphinx, config: Config) -> None:
@@ -53,6 +66,8 @@ def apply_addresses(app: Sphinx, config: Config) -> None:
             "set repository_address too, or leave binder_address empty"
         )
     config.repository_address, config.binder_address = repository, binder
+    site = resolve("html_baseurl", config.html_baseurl) or site_of(repository)
+    config.html_baseurl = f"{site}/" if site else ""
     has_repository = bool(repository)
     config.html_theme_options.update(
         repository_url=repository,

@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from page_metadata import tags_of
 from sphinx.application import Sphinx
 
 ROOT_PAGE = """<!doctype html>
@@ -15,8 +16,9 @@ ROOT_PAGE = """<!doctype html>
 <meta charset="utf-8">
 <title>{title}</title>
 <meta http-equiv="refresh" content="0; url={first}">
-<link rel="canonical" href="{first}">
+<link rel="canonical" href="{site}{first}">
 <link rel="icon" href="data:,">
+{tags}
 </head>
 <body><h1>{title}</h1><p><a href="{first}">Open the book</a></p></body>
 </html>
@@ -26,10 +28,13 @@ ROOT_PAGE = """<!doctype html>
 def write_root_page(app: Sphinx, error: Exception | None) -> None:
     if error or app.builder.format != "html":
         return
+    first = app.builder.get_target_uri(app.config.root_doc)
     page = ROOT_PAGE.format(
         language=app.config.language,
         title=escape(app.config.html_title),
-        first=app.builder.get_target_uri(app.config.root_doc),
+        first=first,
+        site=app.config.html_baseurl,
+        tags=tags_of(Path(app.outdir, first)),
     )
     (Path(app.outdir) / "index.html").write_text(page, encoding="utf-8")
 

@@ -47,7 +47,8 @@ def lay_out(folder: Path, *, text: str = "", style: str = "") -> Path:
     for name in ("extensions", "templates", "assets", "live"):
         shutil.copytree(ROOT / "book" / name, folder / "book" / name)
     shutil.copy(ROOT / "book" / "references.bib", folder / "book")
-    shutil.copy(ROOT / "LICENSE", folder)
+    for name in ("LICENSE", "pyproject.toml", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, folder)
     (folder / "node_modules").symlink_to(ROOT / "node_modules")
     (folder / "book" / "index.md").write_text(
         f"# A book\n\nA [paper]({PAPER}) on $Q$.\n\n{text}\n", encoding="utf-8"
@@ -84,7 +85,10 @@ def outside_links(folder: Path) -> dict[str, set[str]]:
 
 def settings(**values: object) -> SimpleNamespace:
     """Stands in for Sphinx's configuration, with nothing set but `values`."""
-    unset = {"repository_address": "", "binder_address": "", "html_theme_options": {}}
+    unset = {
+        **dict.fromkeys(("repository_address", "binder_address", "html_baseurl"), ""),
+        "html_theme_options": {},
+    }
     return SimpleNamespace(**(unset | values))
 
 
@@ -128,7 +132,8 @@ def test_the_address_makes_the_buttons(known: Path) -> None:
         assert REPOSITORY in links[page]
         assert any(link.startswith(f"{REPOSITORY}/issues/new?") for link in links[page])
     everything = set().union(*links.values()) - {PAPER}
-    assert all(link.startswith((REPOSITORY, colab)) for link in everything)
+    site = "https://someone.github.io/some-book/"
+    assert all(link.startswith((REPOSITORY, colab, site)) for link in everything)
 
 
 def test_theme_options_of_both_kinds_survive(known: Path) -> None:
