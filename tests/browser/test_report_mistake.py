@@ -62,7 +62,7 @@ def test_the_section_in_sight_is_filled_in(chapter: Page, request: pytest.Fixtur
 
 
 def test_above_the_first_heading_the_chapter_alone_is_filled_in(chapter: Page) -> None:
-    chapter.evaluate("document.querySelector('h1').style.paddingBottom = '100vh'")
+    chapter.evaluate("document.querySelector('.bd-article h1').style.paddingBottom = '100vh'")
     chapter.locator(".qkv-report").dispatch_event("click")
     fields = filled(chapter)
     assert "section" not in fields
