@@ -32,13 +32,13 @@ PAPER = "https://arxiv.org/abs/1706.03762"
 REPOSITORY = "https://github.com/someone/some-book"
 OUTSIDE_LINK = re.compile(r'href="((?:https?:)?//[^"]+)"')
 FACTS = "```{facts}\nAll of it takes *{time}*.\n```"
-SETTING = 'repository_address: ""'
+ADDRESS = re.compile(r"^( +(?:repository_address|binder_address|html_baseurl)): .*$", re.MULTILINE)
 
 
 def lay_out(folder: Path, *, text: str = "", style: str = "") -> Path:
-    """A book of two pages and a notebook, with the real settings, extensions and looks."""
-    config = (ROOT / "_config.yml").read_text(encoding="utf-8")
-    assert SETTING in config, "the repository's address must stay unset by default"
+    """A book of two pages and a notebook, with the real settings but addresses, and real looks."""
+    config, addresses = ADDRESS.subn(r'\1: ""', (ROOT / "_config.yml").read_text(encoding="utf-8"))
+    assert addresses == 3
     (folder / "_config.yml").write_text(config, encoding="utf-8")
     (folder / "_toc.yml").write_text(
         "format: jb-book\nroot: book/index\nchapters: [{file: book/more}, {file: chapters/tiny}]\n",

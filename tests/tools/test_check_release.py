@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tools.check_release import HEADING, ROOT, ReleaseError, check_tag, read_release
+from tools.colab import repository_address
 
 FILES = ("pyproject.toml", "CITATION.cff", "CHANGELOG.md")
 DAY = "2031-02-03"
@@ -42,6 +44,14 @@ def test_the_files_agree_today() -> None:
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert cited["version"] == RELEASE.version
     assert str(cited.get("date-released", "unreleased")) == RELEASE.day
+
+
+def test_the_address_stands_wherever_it_must_once_it_is_set() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    address = repository_address()
+    assert cited.get("repository-code", "") == address
+    assert project.get("urls", {}).get("Repository", "") == address
 
 
 def test_every_version_of_the_changelog_is_read() -> None:

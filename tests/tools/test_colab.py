@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -122,11 +123,11 @@ def test_the_setting_and_what_stands_in_for_it(
 ) -> None:
     monkeypatch.delenv("QKV_REPOSITORY", raising=False)
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
-    line = 'repository_address: ""'
-    assert line in config
-    changed = config.replace(line, f"repository_address: {REPOSITORY}/")
-    (tmp_path / "_config.yml").write_text(changed, encoding="utf-8")
-    assert repository_address(tmp_path) == REPOSITORY
-    assert repository_address() == ""
+    for setting, address in (("", ""), (f"{REPOSITORY}/", REPOSITORY)):
+        line = f'repository_address: "{setting}"'
+        changed, lines = re.subn("(?m)repository_address: .*$", line, config)
+        assert lines == 1
+        (tmp_path / "_config.yml").write_text(changed, encoding="utf-8")
+        assert repository_address(tmp_path) == address
     monkeypatch.setenv("QKV_REPOSITORY", f"{REPOSITORY}-2")
     assert repository_address(tmp_path) == f"{REPOSITORY}-2"
