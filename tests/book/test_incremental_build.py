@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.book.test_book import ROOT, lay_out
+from tests.book.test_book import REPOSITORY, ROOT, lay_out
 from tools import build_book
 
 # A heading, a glossary term, and a cell: what links of another page lead to.
@@ -18,6 +18,7 @@ LINKING = "# More\n\n[The cell](#tiny-02), the **mask**, [a heading](#a-heading)
 TERMS = (
     "# Terms\n\n(a-heading)=\n## One heading\n\n```{glossary}\nmask\n  What may not be seen.\n```\n"
 )
+CARD = "_cards/chapters/tiny.png"
 PAGES = ("book/index", "book/more", "book/terms", "chapters/tiny")
 
 
@@ -34,6 +35,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     write_chapter(folder, "Words of the chapter, some of them rare.", ROOT / "book" / "readme.png")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build_book, "ROOT", folder)
+        patch.setenv("QKV_REPOSITORY", REPOSITORY)  # so that there are cards and a sitemap too
         assert "Building the book" in build(folder)
         yield folder
 
@@ -71,6 +73,7 @@ def write_chapter(folder: Path, words: str, figure: Path | None = None) -> None:
         data = {"image/png": b64encode(figure.read_bytes()).decode()}
         outputs = [nbformat.v4.new_output("display_data", data)]
     cell = nbformat.v4.new_code_cell("draw()", id="tiny-02", execution_count=1, outputs=outputs)
+    cell.metadata = {"mystnb": {"image": {"alt": "A figure."}}}
     notebook.cells[1].source = f"# Tiny\n\n{words}"
     notebook.cells[2:] = [cell]
     write(path, nbformat.writes(notebook))
@@ -79,11 +82,14 @@ def write_chapter(folder: Path, words: str, figure: Path | None = None) -> None:
 def test_edits_give_what_a_build_of_all_pages_gives(book: Path) -> None:
     before = files(book)
     assert any(name.startswith("_images/") for name in before)
+    assert CARD in before
+    assert "sitemap.xml" in before
     write_chapter(book, "Other words of the chapter.")
     assert "the pages that have changed" in build(book)
     after = files(book)
     assert b"Other words" in after["chapters/tiny.html"]
     assert not any(name.startswith("_images/") for name in after), "no page has the figure now"
+    assert CARD not in after
     assert b"term-mask" in after["searchindex.js"], "an entry of a page that was not written"
     kept = {f"{page}.html" for page in PAGES} - {"chapters/tiny.html"}
     assert all(after[name] == before[name] for name in kept)
