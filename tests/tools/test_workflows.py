@@ -1,7 +1,7 @@
 """The workflows: nothing that zizmor finds, actions pinned, rights by job, and every command tried.
 
 A job is tried in a folder of its own: its commands run by the shell as they stand, in their order,
-and what one job uploads is what another downloads. Two programs are stood in for: `make`, which
+and what one job uploads is what another downloads. Programs are stood in for: `make`, which
 asks the Makefile what it would run and leaves what its target leaves, and `gh`, which looks whether
 the files are there that it is given.
 """
@@ -33,7 +33,11 @@ RIGHTS = {  # what each job may do; whatever is not here it may not
     ("release", "attach"): {"contents": "write"},
 }
 # What a target of the Makefile leaves that a job goes on with.
-LEFT = {"html": "_build/html/index.html", "dist": "_build/dist/qkv.whl"}
+LEFT = {
+    "html": "_build/html/index.html",
+    "dist": "_build/dist/qkv.whl",
+    "slides": "_build/slides/index.html",
+}
 MAKE = """#!{python}
 import subprocess, sys
 from pathlib import Path
@@ -44,6 +48,19 @@ for target in sys.argv[1:] if not done.returncode else []:
         Path(file).touch()
 print("1 passed, 0 failed")
 sys.exit(done.returncode)
+"""
+# The Python that `make` sets up: asks the module for its options, and writes where it is told to.
+MODULE = """#!{python}
+import subprocess, sys
+from pathlib import Path
+flag, module, *options = sys.argv[1:]
+command = [{python!r}, flag, module, "--help"]
+done = subprocess.run(command, cwd={root!r}, capture_output=True, text=True, check=True)
+missing = [option for option in options if option[:2] == "--" and option not in done.stdout]
+output = Path(options[options.index("--output") + 1], "index.html")
+output.parent.mkdir(parents=True, exist_ok=True)
+output.touch()
+sys.exit(f"{{module}} has no {{missing}}" if missing else 0)
 """
 GH = """#!{python}
 import sys
@@ -126,7 +143,7 @@ class Runner:
         self.programs = folder / "programs"
         self.programs.mkdir()
         known = {"python": sys.executable, "make": shutil.which("make"), "root": str(ROOT)}
-        for name, text in (("make", MAKE), ("gh", GH)):
+        for name, text in (("make", MAKE), ("gh", GH), ("module", MODULE)):
             program = self.programs / name
             program.write_text(text.format(**known, left=LEFT), "utf-8")
             program.chmod(0o755)
@@ -156,6 +173,8 @@ class Runner:
 
     def check_out(self, place: Path) -> None:
         """What the commands themselves read; the day of the release is in it."""
+        (place / ".venv" / "bin").mkdir(parents=True)
+        (place / ".venv" / "bin" / "python").symlink_to(self.programs / "module")
         for name in (".ci", "tools"):
             (place / name).mkdir()
             for file in (ROOT / name).iterdir():
@@ -193,12 +212,20 @@ def test_every_command_of_a_workflow_finds_what_it_needs(name: str, tmp_path: Pa
         notes = (tmp_path / "attach" / "notes.md").read_text("utf-8")
         assert notes.strip() == RELEASE.changes
         assert {path.name for path in runner.artifacts.iterdir()} == {"package", "release"}
+        attached = {path.name for path in (tmp_path / "attach" / "files").iterdir()}
+        assert attached == {"qkv.whl", "the-runnable-transformer-slides.zip"}
+    elif name == "pages":
+        site = runner.artifacts / "github-pages"
+        assert {"index.html", "slides"} == {path.name for path in site.iterdir()}
 
 
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
         ("pages", "make html", "make page"),
+        ("pages", "-m tools.slides", "-m tools.decks"),
+        ("pages", "--book ..", "--books .."),
+        ("release", "dist slides", "dist"),
         ("pages", "path: _build/html", "path: _build/book"),
         ("release", "tools/check_release.py", "tools/check_tag.py"),
         ("release", "path: files", "path: file"),
