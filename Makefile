@@ -12,7 +12,7 @@ LOCK := .venv/bin/uv pip compile --quiet --no-strip-extras --custom-compile-comm
 BUILD := $(RUN) tools/fetch_npm.py && $(RUN) tools/build_book.py
 
 .DEFAULT_GOAL := help
-.PHONY: help book html serve slides dist quick test test-live release-check notebooks facts new-exercise new-chapter mutants bench lock clean python reader tester
+.PHONY: help book html serve slides assignments dist quick test test-live release-check notebooks facts new-exercise new-chapter mutants bench lock clean python reader tester
 
 help:
 	@echo 'make book       build the book and serve it on this machine, its cells live'
@@ -24,6 +24,7 @@ help:
 	@echo 'make test-live  run every cell of every chapter live, in a browser'
 	@echo 'make release-check  build and test all that a release publishes; asks the package index'
 	@echo 'make dist       build the package into _build/dist, as a release publishes it'
+	@echo 'make assignments  the exercises for nbgrader, into _build/assignments; POINTS=my.csv'
 	@echo 'make notebooks  run the chapters in place and store what they print'
 	@echo 'make facts      write titles and minutes of the chapters wherever the book shows them'
 	@echo 'make new-exercise CHAPTER=masks, make new-chapter NAME=...  lay one out'
@@ -68,6 +69,8 @@ release-check: tester
 
 dist: tester
 	@.venv/bin/uv build --quiet --offline --no-build-isolation --clear --out-dir _build/dist
+assignments: tester
+	@$(RUN) -m tools.assignments $(if $(POINTS),--points '$(POINTS)')
 
 notebooks: reader
 	@$(RUN) tools/run_notebooks.py

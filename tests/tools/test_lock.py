@@ -56,11 +56,14 @@ def test_readers_pins_are_locked() -> None:
 
 
 def test_readers_have_what_the_commands_take() -> None:
-    """`make` sets up all that `qkv` has commands for; triton comes with PyTorch."""
+    """`make` sets up all that `qkv` has commands for; triton comes with PyTorch, and what teachers
+    need for `make assignments` with the test tools."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     wanted = [
-        Requirement(line) for name in extras.keys() - {"test", "triton"} for line in extras[name]
+        Requirement(line)
+        for name in extras.keys() - {"test", "triton", "teach"}
+        for line in extras[name]
     ]
     locked = versions("requirements.lock")
     for requirement in wanted:
@@ -71,7 +74,10 @@ def test_readers_have_what_the_commands_take() -> None:
 
 def test_test_tools_are_locked() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = pins(project["optional-dependencies"]["test"])
+    extras = project["optional-dependencies"]
+    wanted = pins(extras["test"])
+    (teach,) = map(Requirement, extras["teach"])
+    assert teach.specifier.contains(wanted[teach.name])
     locked = versions("requirements-test.lock")
     assert {name: locked.get(name) for name in wanted} == {n: {v} for n, v in wanted.items()}
 

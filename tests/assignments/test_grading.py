@@ -1,0 +1,141 @@
+"""nbgrader itself gives a right submission all points, an empty one none, others what is right."""
+
+import csv
+import json
+import re
+
+import nbformat
+import pytest
+
+from qkv.exercises.checks import load_exercises
+from tests.helpers.grading import answer, exported, nbgrader, of_nbgrader, read, submit
+from tools.assignments.__main__ import main
+from tools.assignments.course import CHAPTERS
+
+NAMES = [path.stem for path in sorted(CHAPTERS.glob("*.ipynb"))]
+HERE = ["01_start", "05_masks", "06_multi_head"]  # the others before a release
+WRONG = "object()"  # nobody asks for one
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("teaching") / "assignments"
+    assert main(["--folder", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def points(course):
+    with (course / "points.csv").open(encoding="utf-8") as file:
+        return {row["exercise"]: float(row["points"]) for row in csv.DictReader(file)}
+
+
+def exercises(name):
+    return list(load_exercises(name[3:]))
+
+
+def hand_in(course, name):
+    """A right submission, an empty one, one with every other exercise right, one of a cheat."""
+
+    def without_tests(notebook):
+        for cell in of_nbgrader(notebook, "grade").values():
+            cell.source = "print('right')"
+        of_nbgrader(notebook, "locked")["set-up"].source = "check = lambda *answer: True"
+
+    submit(course, "right", name, answer(course, name, exercises(name)))
+    submit(course, "empty", name, lambda notebook: None)
+    submit(course, "partly", name, answer(course, name, exercises(name)[::2], WRONG))
+    submit(course, "cheat", name, without_tests)
+
+
+def expected(name, points):
+    total = sum(points[one] for one in exercises(name))
+    half = sum(points[one] for one in exercises(name)[::2])
+    assert 0 < half < total
+    return {"right": total, "empty": 0, "partly": half, "cheat": 0}, total
+
+
+def graded(course, names, points):
+    for name in names:
+        hand_in(course, name)
+        nbgrader(course, "autograde", name)
+    given = exported(course)
+    for name in names:
+        wanted, total = expected(name, points)
+        assert {who: given[who, name] for who in wanted} == {
+            who: (score, total) for who, score in wanted.items()
+        }
+
+
+def test_three_assignments_are_graded(course, points):
+    graded(course, HERE, points)
+    nbgrader(course, "generate_feedback", "05_masks")
+    page = (course / "feedback" / "partly" / "05_masks" / "05_masks.html").read_text("utf-8")
+    assert "Numbers were asked for; this is a" in page or "Hint:" in page
+    assert "not answered yet" not in page
+
+
+@pytest.mark.release
+def test_every_assignment_is_graded(course, points):
+    graded(course, [name for name in NAMES if name not in HERE], points)
+
+
+def test_every_chapter_has_an_assignment_and_points_for_each_exercise(course, points):
+    for part in ("source", "release"):
+        assert sorted(path.name for path in (course / part).iterdir()) == NAMES
+    assert set(points) == {one for name in NAMES for one in exercises(name)}
+    for name in NAMES:
+        tests = of_nbgrader(read(course, "release", name), "grade")
+        assert {one: cell.metadata.nbgrader.points for one, cell in tests.items()} == {
+            one: points[one] for one in exercises(name)
+        }
+    assert {path.name for path in course.parent.iterdir()} == {"assignments"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_release_has_no_solution(course, name):
+    text = json.dumps(read(course, "release", name), ensure_ascii=False)
+    chapter = nbformat.read(CHAPTERS / f"{name}.ipynb", as_version=4)
+    shown = "\n".join(
+        c.source for c in chapter.cells if "solution" not in c.metadata.get("tags", ())
+    )
+    lines = {
+        line.strip()
+        for cell in of_nbgrader(read(course, "source", name), "solution").values()
+        for line in cell.source.partition("### BEGIN SOLUTION\n")[2].splitlines()
+        if len(line.strip()) > 8 and line.strip() not in shown
+    }
+    assert len(lines) > 10
+    assert [line for line in lines if json.dumps(line, ensure_ascii=False)[1:-1] in text] == []
+    assert "SOLUTION" not in text
+    assert not re.search(r"\]\((?!https?://|attachment:)", text)
+
+
+def test_a_question_with_a_picture_shows_it_without_the_code_that_names_what_it_is(course):
+    cells = {cell.id: cell for cell in read(course, "release", "11_training").cells}
+    picture, words = cells["training-3-question-2"], cells["training-3-question-3"]
+    assert picture.cell_type == "markdown"
+    assert picture.source.startswith("![Four panels, each with a solid training loss")
+    assert picture.attachments["0.png"]["image/png"]
+    assert words.source.startswith("```text\nA ")
+
+
+def test_a_second_run_keeps_what_the_teacher_has_there(tmp_path, capsys):
+    folder, table = tmp_path / "course", tmp_path / "mine.csv"
+    table.write_text("exercise,points\nstart-1,1\n")
+    assert main(["--folder", str(folder), "--points", str(table)]) == 0
+    for own in ("source/my_own/my_own.ipynb", "submitted/her/01_start/01_start.ipynb"):
+        (folder / own).parent.mkdir(parents=True)
+        (folder / own).write_text("{}")
+    table.write_text("exercise,points\nmasks-3,2.5\nmasks-1,0\n")
+    assert main(["--folder", str(folder), "--points", str(table)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said == [f"1 assignment is in {folder}; README.md there says how to use it."] * 2
+    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*.ipynb")}
+    assert found == {
+        *("source/my_own/my_own.ipynb", "submitted/her/01_start/01_start.ipynb"),
+        *("source/05_masks/05_masks.ipynb", "release/05_masks/05_masks.ipynb"),
+    }
+    tests = of_nbgrader(read(folder, "release", "05_masks"), "grade")
+    worth = {one: cell.metadata.nbgrader.points for one, cell in tests.items()}
+    assert worth == {"masks-1": 0, "masks-3": 2.5}

@@ -1,0 +1,1 @@
+"""`make assignments`: the chapters' exercises as assignments for nbgrader."""
