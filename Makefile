@@ -9,7 +9,7 @@ RUN := .venv/bin/python
 SETUP := $(PYTHON) tools/setup_venv.py
 SERVE := $(RUN) -m qkv.commands.serve $(if $(PORT),--port $(PORT)) $(if $(ADDRESS),--address $(ADDRESS))
 LOCK := .venv/bin/uv pip compile --quiet --no-strip-extras --custom-compile-command 'make lock'
-BUILD := $(RUN) tools/fetch_npm.py && $(RUN) tools/build_book.py
+BUILD := $(RUN) tools/fetch_npm.py && $(if $(SOLUTIONS),QKV_SOLUTIONS='$(SOLUTIONS)') $(RUN) tools/build_book.py
 
 .DEFAULT_GOAL := help
 .PHONY: help book html serve slides assignments dist quick test test-live release-check notebooks facts new-exercise new-chapter mutants bench lock clean python reader tester
@@ -17,6 +17,7 @@ BUILD := $(RUN) tools/fetch_npm.py && $(RUN) tools/build_book.py
 help:
 	@echo 'make book       build the book and serve it on this machine, its cells live'
 	@echo 'make html       build the book into _build/html'
+	@echo '                without solutions: make html SOLUTIONS=0'
 	@echo 'make serve      serve what make html built'
 	@echo 'make slides     cut every chapter into a deck of slides, into _build/slides'
 	@echo 'make quick      lint, types, and the tests of the concepts that you changed'

@@ -2,6 +2,7 @@
 
 python tools/build_book.py            what has changed since the book there was built
 python tools/build_book.py --always   all of it, in any case
+QKV_SOLUTIONS=0 ...                   without solutions: tools/without_solutions.py
 
 After an edit of chapters or of the prose around them Sphinx reads those pages again and keeps the
 others. After an edit of anything else, such as `src` or a style sheet, it reads them all.
@@ -21,6 +22,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tools.without_solutions import copy_without_solutions, wanted
+
 ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "_build" / "html"
 PART = ROOT / "_build" / "part"
@@ -36,7 +41,8 @@ PAGES = ("chapters/*.ipynb", "book/*.md")
 # All that the build reads, and more: an edit too many costs seconds, one too few shows an old book.
 INPUTS = (
     *("_config.yml", "_toc.yml", "book", "chapters", "src", "benchmarks/results", "node_modules"),
-    *("package.json", "pyproject.toml", "requirements.txt", "CHANGELOG.md", "tools/build_book.py"),
+    *("package.json", "pyproject.toml", "requirements.txt", "CHANGELOG.md"),
+    *("tools/build_book.py", "tools/without_solutions.py"),
 )
 
 
@@ -48,6 +54,7 @@ def build(book: Path = BOOK, part: Path = PART, always: bool = True) -> int:
         print("Nothing has changed since the book was built.")
         return 0
     shutil.rmtree(part, ignore_errors=True)  # what an interrupted build left
+    source = ROOT if wanted() else copy_without_solutions(ROOT, part / "source")
     options = ["-q", "-W", "-n", "--keep-going", "--path-output", str(part)]
     if before and before["other"] == inputs["other"] and state.is_dir():
         print("Building the pages that have changed ...", flush=True)
@@ -59,7 +66,7 @@ def build(book: Path = BOOK, part: Path = PART, always: bool = True) -> int:
         options.insert(0, "--all")
     command = [sys.executable, "-P", "-c", JUPYTER_BOOK, "build", ".", *options]
     # Warnings and errors come on stderr; its closing lines name the folder aside.
-    if status := subprocess.call(command, cwd=ROOT, stdout=subprocess.DEVNULL):
+    if status := subprocess.call(command, cwd=source, stdout=subprocess.DEVNULL):
         return status
     stamp.unlink(missing_ok=True)
     for made, place in (("html", book), ("", state)):  # the book, and what is left around it
@@ -120,12 +127,18 @@ def main() -> int:
     parser.add_argument("--always", action="store_true", help="build though nothing has changed")
     options = parser.parse_args()
     try:
+        has_solutions = wanted()
         status = build(always=options.always)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("\nInterrupted; the book is as it was.", file=sys.stderr)
         return 130
     outcome = "The book is in {}." if not status else "The build failed; {} is as it was."
     print(outcome.format(BOOK.relative_to(ROOT)), file=sys.stderr if status else sys.stdout)
+    if not status and not has_solutions:
+        print("It has no solutions and no verdicts; `make html` builds the ordinary one.")
     return status
 
 

@@ -26,8 +26,9 @@ def add_anchors(app: Sphinx, document: nodes.document) -> None:
     for cell in document.findall(nodes.container):
         if cell.get("nb_element") == "cell_code" and "id" in cells[cell["cell_index"]]:
             stored = cells[cell["cell_index"]]
-            cell["ids"] += [stored["id"], *stored["metadata"].get("anchors", [])]
-            labels[stored["id"]] = (app.env.docname, stored["id"])
+            names = [stored["id"], *stored["metadata"].get("anchors", [])]
+            cell["ids"] += names
+            labels.update({name: (app.env.docname, name) for name in names})
 
 
 def mark_markdown_cells(app: Sphinx, document: nodes.document) -> None:

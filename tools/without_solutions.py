@@ -1,0 +1,91 @@
+"""The book's sources without solutions: what `make html SOLUTIONS=0` builds.
+
+A copy is built, and not the sources with an extension that hides cells: so the page, its search
+index, the notebook that it offers and whatever reads a chapter from its file all hold the same.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from qkv.language import gettext
+from qkv.notebooks.exercise_cells import ExerciseCells, exercises_of
+from qkv.notebooks.stored_form import notebook_text
+
+SETTING = "QKV_SOLUTIONS"
+# The rest is linked: a page and its pictures have to lie inside the folder that is built.
+COPIED = ("benchmarks", "book")
+
+
+def wanted() -> bool:
+    """Whether the book is to have solutions.
+
+    Raises:
+        ValueError: the setting is neither 0 nor 1.
+    """
+    value = os.environ.get(SETTING, "") or "1"
+    if value not in ("0", "1"):
+        message = gettext("SOLUTIONS is 0 (a book without solutions) or 1, got {value!r}.")
+        raise ValueError(message.format(value=value))
+    return value == "1"
+
+
+def copy_without_solutions(root: Path, folder: Path) -> Path:
+    """Lay out the book of `root` in an empty folder, its chapters without solutions."""
+    folder.mkdir(parents=True)
+    for entry in root.iterdir():
+        if entry.name in COPIED:
+            shutil.copytree(entry, folder / entry.name)
+        elif not entry.name.startswith((".", "_build")) and entry.name != "chapters":
+            (folder / entry.name).symlink_to(entry)
+    (folder / "chapters").mkdir()
+    for path in sorted((root / "chapters").glob("*.ipynb")):
+        notebook = without_solutions(nbformat.read(path, as_version=4))
+        (folder / "chapters" / path.name).write_text(notebook_text(notebook), encoding="utf-8")
+    return folder
+
+
+def without_solutions(notebook: Any) -> Any:
+    """The chapter without what stands behind an answer cell, and without stored verdicts.
+
+    Links to a cell that goes lead to the answer cell. Of a folded cell in a question, whose code
+    may name what it draws, the output stays.
+    """
+    gone: set[int] = set()
+    for one in exercises_of(notebook.cells):
+        gone |= take_out(notebook.cells, one)
+    notebook.cells = [cell for i, cell in enumerate(notebook.cells) if i not in gone]
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            note = gettext("*This edition of the book has no solutions.*")
+            cell.source = re.sub(r"^## Exercises$", rf"\g<0>\n\n{note}", cell.source, flags=re.M)
+    return notebook
+
+
+def take_out(cells: list[Any], one: ExerciseCells) -> set[int]:
+    """Change the cells of one exercise; the positions of those that go."""
+    folded = [i for i in one.question if "hide-cell" in tags(cells[i])]
+    gone = {*folded, *one.solution}
+    answer = cells[one.answer]
+    anchors = [name for i in sorted(gone) for name in (cells[i].id, *anchors_of(cells[i]))]
+    answer.metadata["anchors"] = [*anchors_of(answer), *anchors]
+    answer.outputs = [output for output in answer.outputs if output.output_type == "stream"]
+    for i in one.question:
+        if "hide-input" in tags(cells[i]):
+            cells[i].source = ""
+            cells[i].metadata["tags"] = ["remove-input"]
+    return gone
+
+
+def tags(cell: Any) -> list[str]:
+    return list(cell.metadata.get("tags", []))
+
+
+def anchors_of(cell: Any) -> list[str]:
+    return list(cell.metadata.get("anchors", []))
