@@ -78,7 +78,10 @@ def take_out(cells: list[Any], one: ExerciseCells) -> set[int]:
     answer.outputs = [output for output in answer.outputs if output.output_type == "stream"]
     for i in one.question:
         if "hide-input" in tags(cells[i]):
-            cells[i].source = ""
+            # myst-nb shows nothing of a cell with no code.
+            cells[i].source = gettext(
+                "# What this cell shows is kept; its code would tell the answer."
+            )
             cells[i].metadata["tags"] = ["remove-input"]
     return gone
 
