@@ -63,7 +63,7 @@ def without_solutions(notebook: Any) -> Any:
     notebook.cells = [cell for i, cell in enumerate(notebook.cells) if i not in gone]
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            note = gettext("*This edition of the book has no solutions.*")
+            note = gettext("*This edition has no solutions, also where the text speaks of them.*")
             cell.source = re.sub(r"^## Exercises$", rf"\g<0>\n\n{note}", cell.source, flags=re.M)
     return notebook
 

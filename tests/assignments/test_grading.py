@@ -3,14 +3,18 @@
 import csv
 import json
 import re
+from importlib.metadata import version
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from qkv.exercises.checks import load_exercises
 from tests.helpers.grading import answer, exported, nbgrader, of_nbgrader, read, submit
+from tests.helpers.waiting import WAIT_SECONDS
 from tools.assignments.__main__ import main
 from tools.assignments.course import CHAPTERS
+from tools.assignments.requirements import EXTRAS
 
 NAMES = [path.stem for path in sorted(CHAPTERS.glob("*.ipynb"))]
 HERE = ["01_start", "05_masks", "06_multi_head"]  # the others before a release
@@ -90,6 +94,20 @@ def test_every_chapter_has_an_assignment_and_points_for_each_exercise(course, po
             one: points[one] for one in exercises(name)
         }
     assert {path.name for path in course.parent.iterdir()} == {"assignments"}
+
+
+@pytest.mark.release
+@pytest.mark.parametrize("name", NAMES)
+def test_students_are_told_to_install_what_a_notebook_loads(course, name):
+    notebook = read(course, "source", name)
+    packages = [package for _, packages in EXTRAS.values() for package in packages]
+    code = f"import sys\nprint(*(set({packages}) & set(sys.modules)))"
+    notebook.cells = [*notebook.cells, nbformat.v4.new_code_cell(code)]
+    NotebookClient(notebook, kernel_name="python3", timeout=WAIT_SECONDS).execute()
+    named = (course / "release" / name / "requirements.txt").read_text("utf-8")
+    loaded = notebook.cells[-1].outputs[0].text.split()
+    assert set(loaded) <= set(re.findall(r"^[\w-]+(?===)", named, re.MULTILINE))
+    assert named.startswith(f"qkv=={version('qkv')}\n" if not loaded else "qkv[")
 
 
 @pytest.mark.parametrize("name", NAMES)

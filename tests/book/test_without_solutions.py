@@ -18,7 +18,7 @@ from tools import build_book
 from tools.without_solutions import SETTING, wanted, without_solutions
 
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
-NOTE = "<em>This edition of the book has no solutions.</em>"
+NOTE = "<em>This edition has no solutions, also where the text speaks of them.</em>"
 WORD = re.compile(r"[^\W\d_]\w{5,}")
 
 
