@@ -72,6 +72,9 @@ def graded(course, names, points):
 
 
 def test_three_assignments_are_graded(course, points):
+    made = read(course, "release", "05_masks")
+    nbgrader(course, "generate_assignment", "05_masks", "--force")
+    assert read(course, "release", "05_masks") == made
     graded(course, HERE, points)
     nbgrader(course, "generate_feedback", "05_masks")
     page = (course / "feedback" / "partly" / "05_masks" / "05_masks.html").read_text("utf-8")

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 
 from qkv.language import gettext
 
-OPENING = """\
+
+def opening(number: int, title: str) -> str:
+    """The first cell of an assignment."""
+    text = gettext(
+        """\
 # Exercises of chapter {number}: {title}
 
 These are exercises of *The Runnable Transformer*. Keep its chapter {number} open beside them: a \
@@ -17,14 +21,21 @@ you whether the answer is right, or what the likely mistake is. You may try as o
 
 To install what this notebook needs: `pip install -r requirements.txt`, with the file that came \
 with it."""
+    )
+    return text.format(number=number, title=title)
 
-README = """\
+
+def readme(assignments: Sequence[str]) -> str:
+    """README.md of the course folder."""
+    text = gettext(
+        """\
 # Assignments of The Runnable Transformer
 
 `source/` has one notebook a chapter, with solutions. `release/` has the same without them: hand \
 out these folders. Both are in the form of nbgrader (https://nbgrader.readthedocs.io).
 
-Copy this folder to where your course is kept: `make clean` deletes it here. In the copy:
+Copy this folder to where your course is kept: `make clean` deletes it here. In the copy, with \
+`pip install 'qkv[explore,teach,text,torch]'`:
 
 - `nbgrader generate_assignment {example} --force` makes the release of a notebook again, after \
 you have changed its source.
@@ -44,11 +55,5 @@ Students need Python 3.11 or newer and, for each notebook, the `requirements.txt
 package that they install holds the checks, and from these a right answer can be read. \
 `make html SOLUTIONS=0` builds a book without solutions.
 """
-
-
-def opening(number: int, title: str) -> str:
-    return gettext(OPENING).format(number=number, title=title)
-
-
-def readme(assignments: Sequence[str]) -> str:
-    return gettext(README).format(example=assignments[0])
+    )
+    return text.format(example=assignments[0])
