@@ -28,12 +28,14 @@ TEST = """\
 import contextlib
 import io
 
+from IPython.display import display
+
 from qkv.exercises import check
 
 with contextlib.redirect_stderr(io.StringIO()):
     verdict = check("{name}", {answer})
-assert verdict, verdict
-print(verdict)"""
+display(verdict)
+assert verdict, verdict"""
 
 
 def assignment(notebook: Any, opening: str, points: Mapping[str, float]) -> Any:
