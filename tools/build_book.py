@@ -56,7 +56,7 @@ def build(book: Path = BOOK, part: Path = PART, always: bool = True) -> int:
     shutil.rmtree(part, ignore_errors=True)  # what an interrupted build left
     source = ROOT if wanted() else copy_without_solutions(ROOT, part / "source")
     options = ["-q", "-W", "-n", "--keep-going", "--path-output", str(part)]
-    if before and before["other"] == inputs["other"] and state.is_dir():
+    if source == ROOT and before and before["other"] == inputs["other"] and state.is_dir():
         print("Building the pages that have changed ...", flush=True)
         shutil.copytree(state, part / "_build")
         # Without what is no page: a checksum of an old file would stand in the new pages.
