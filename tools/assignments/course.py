@@ -44,12 +44,12 @@ def make_course(folder: Path, points_file: Path | None = None) -> list[str]:
     Raises:
         AssignmentError: a table that cannot be used, or what nbgrader refuses.
     """
-    if importlib.util.find_spec("nbgrader") is None:
-        message = gettext("nbgrader is not installed; `pip install 'qkv[teach]'` installs it.")
-        raise AssignmentError(message)
     chapters = {path.stem: nbformat.read(path, 4) for path in sorted(CHAPTERS.glob("*.ipynb"))}
     exercises = [one for notebook in chapters.values() for one in exercises_of(notebook.cells)]
     points = read_points(points_file, exercises) if points_file else default_points(exercises)
+    if importlib.util.find_spec("nbgrader") is None:
+        message = gettext("nbgrader is not installed; `pip install 'qkv[teach]'` installs it.")
+        raise AssignmentError(message)
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)  # what an interrupted run left
     names = write_sources(part / "source", chapters, points)
