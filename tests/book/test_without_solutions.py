@@ -153,3 +153,14 @@ def test_another_setting_is_refused(
     assert build_book.main() == 2
     said = "SOLUTIONS is 0 (a book without solutions) or 1, got 'no'.\n"
     assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize(("value", "said"), [("0", True), ("1", False)])
+def test_a_book_without_solutions_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], value: str, said: bool
+) -> None:
+    monkeypatch.setenv(SETTING, value)
+    monkeypatch.setattr("sys.argv", ["build_book.py"])
+    monkeypatch.setattr(build_book, "build", lambda **_: 0)
+    assert build_book.main() == 0
+    assert ("no solutions and no verdicts" in capsys.readouterr().out) is said

@@ -17,6 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from qkv.notebooks.exercise_cells import ExerciseCells, check_call, exercises_of, is_solution
 from tools.assignments.slicing import Slice, imported_names, names_bound
+from tools.colab import is_setup
 
 ALWAYS = {"np", "math", "qn"}  # with which an answer may be written, whatever the solution uses
 FOLDS = {"hide-cell", "hide-input"}
@@ -106,7 +107,8 @@ def is_folded(cell: Any) -> bool:
 
 def set_up(cells: Sequence[Any], cut: Slice, name: str) -> list[Any]:
     """One locked cell with what these cells of the chapter bind and an exercise needs."""
-    code = [cut.keep(cell.source) for cell in reversed(cells) if cell.cell_type == "code"]
+    own = (cell for cell in reversed(cells) if cell.cell_type == "code" and not is_setup(cell))
+    code = [cut.keep(cell.source) for cell in own]
     source = "\n\n".join(part.strip("\n") for part in reversed(code) if part)
     source = re.sub(r"\n{4,}", "\n\n\n", source)
     return [read_only(new_code_cell(source), name)] if source else []
