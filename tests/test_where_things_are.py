@@ -16,7 +16,7 @@ COLUMNS = {  # of the first table: the folders that its paths start from
 }
 IN_ONE_ROOM = {"array_types.py"}  # torch has one type of array
 KERNELS = "efficient/triton_attention/"  # for a GPU, so in torch alone
-SHARED = {"checks.py"}  # of the exercises, by those of every chapter
+SHARED = {"checks.py", "choices.py"}  # of the exercises, by those of every chapter
 
 
 CONCEPTS, PLACES = tables()

@@ -12,18 +12,21 @@ from typing import Any
 
 import pytest
 
-from qkv.exercises.checks import Verdict
+from qkv.exercises.checks import Verdict, check
+from qkv.exercises.choices import VERDICTS_MIME
 from qkv.notebooks.widget_state import EXPLORER_ID, STATE_MIME, VIEW_MIME
 from tests.book.test_book import ROOT, build, lay_out
 
 sys.path.append(str(ROOT / "book" / "extensions"))
 allowed_content = importlib.import_module("allowed_content")
+data_problems = importlib.import_module("allowed_content.notebook").data_problems
 html_problems = importlib.import_module("allowed_content.html").html_problems
 widget_problems = importlib.import_module("allowed_content.widgets").widget_problems
 
 SECRET = "what lies outside the book"
 RUN = "<script>alert(1)</script>"
 POSTSCRIPT = "JSFQUy1BZG9iZS0zLjA="  # %!PS-Adobe-3.0, which Pillow would hand to Ghostscript
+VERDICTS = check("masks-3")._repr_mimebundle_()[VERDICTS_MIME]
 VIEW = {"model_id": "widget-0001", "version_major": 2, "version_minor": 0}
 
 # What a Markdown cell writes, and what the build says of it.
@@ -62,6 +65,7 @@ OUTPUTS = {
     "markdown": ({"text/markdown": RUN}, "of type text/markdown"),
     "latex": ({"text/latex": r"\href{javascript:alert(1)}{x}"}, "of type text/latex"),
     "no-png": ({"image/png": POSTSCRIPT}, "of type image/png that is no PNG"),
+    "verdicts": ({VERDICTS_MIME: VERDICTS | {"script": RUN}}, "that no check wrote"),
     "view": ({VIEW_MIME: VIEW | {"more": "</SCRIPT>" + RUN}}, "that no widget wrote"),
 }
 # Metadata of a cell.
@@ -225,3 +229,45 @@ def test_the_state_of_an_explorer_passes_and_no_other() -> None:
     assert "is a 'HTMLModel' of '@jupyter-widgets/controls'" in said
     [said] = widget_problems({**explorer(), "text/html": {}})
     assert "more than their state" in said
+
+
+def with_part(**changes: Any) -> dict[str, Any]:
+    """The verdicts of masks-3 with another part."""
+    return VERDICTS | {"parts": [VERDICTS["parts"][0] | changes]}
+
+
+def test_the_verdicts_that_check_stores_are_allowed() -> None:
+    assert not list(data_problems(VERDICTS_MIME, VERDICTS))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        RUN,
+        None,
+        [VERDICTS],
+        {**VERDICTS, "more": 1},
+        {name: value for name, value in VERDICTS.items() if name != "parts"},
+        VERDICTS | {"exercise": "masks-1"},  # which lets choose nothing
+        VERDICTS | {"exercise": "os-3"},
+        VERDICTS | {"exercise": ["masks-3"]},
+        VERDICTS | {"verdicts": {"0": ["right", "", ""]}},
+        VERDICTS | {"verdicts": [*VERDICTS["verdicts"], ["open", "", ""]]},
+        VERDICTS | {"verdicts": [*VERDICTS["verdicts"], ["right", ""]]},
+        VERDICTS | {"verdicts": [*VERDICTS["verdicts"], ["right", "", {"html": RUN}]]},
+        VERDICTS | {"verdicts": [*VERDICTS["verdicts"], ["right", "", "x" * 1001]]},
+        VERDICTS | {"parts": VERDICTS["parts"] * 2},
+        VERDICTS | {"parts": [RUN]},
+        with_part(more=1),
+        with_part(others=3),
+        with_part(others=-1),
+        with_part(others=True),
+        with_part(choices=["AE"]),
+        with_part(choices={RUN: 1}),
+        with_part(choices={"EA": 1}),
+        with_part(choices={"AE": "1"}),
+    ],
+)
+def test_no_other_verdicts_are(table: Any) -> None:
+    (problem,) = data_problems(VERDICTS_MIME, table)
+    assert problem.endswith("that no check wrote: run `make notebooks`")

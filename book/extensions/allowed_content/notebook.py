@@ -13,7 +13,9 @@ from typing import Any
 
 from allowed_content.html import html_problems
 from allowed_content.markdown import MarkdownRules
+from allowed_content.verdicts import is_verdict_table
 from allowed_content.widgets import widget_problems
+from qkv.exercises.choices import VERDICTS_MIME
 from qkv.notebooks.widget_state import VIEW_MIME
 
 NOTEBOOK = {"cells", "metadata", "nbformat", "nbformat_minor"}
@@ -110,6 +112,9 @@ def data_problems(mime: str, data: Any) -> Iterator[str]:
             yield f"an output of type {mime} that no widget wrote: run `make notebooks`"
         elif not re.fullmatch(r"[\w-]+", data["model_id"], re.ASCII):
             yield f"a widget named {data['model_id']!r}: run `make notebooks`"
+    elif mime == VERDICTS_MIME:
+        if not is_verdict_table(data):
+            yield f"an output of type {mime} that no check wrote: run `make notebooks`"
     elif mime != "text/plain":
         yield f"an output of type {mime}: show text, a table, a PNG or an explorer"
 

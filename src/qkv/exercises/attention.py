@@ -24,6 +24,8 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.exercises.choices import OneEach
+from qkv.language import gettext
 
 # The chapter's embeddings: a fluffy blue creature roamed the verdant forest.
 NONE, NOUN, VERB = [0] * 6, [1, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0]
@@ -519,7 +521,14 @@ def silent_mistake(answer: object) -> str:
     )
 
 
-@exercise("attention-6")
+@exercise(
+    "attention-6",
+    OneEach(
+        (gettext("keys"), gettext("queries"), gettext("values")),
+        ("True", "False"),
+        lambda chosen: tuple(value == "True" for value in chosen),
+    ),
+)
 def same_vector_added(answer: object) -> str:
     """Which weights move when one vector is added to every key, query, value?"""
     each = "One for the keys, one for the queries, one for the values: (True, False, True), say."

@@ -20,6 +20,7 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.exercises.choices import OneEach
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Case: TypeAlias = tuple[
@@ -310,7 +311,7 @@ def product_by_hand(answer: object) -> str:
     return "right. Each column of dY gives one column of dW and one number of db."
 
 
-@exercise("backward-2")
+@exercise("backward-2", OneEach(("I", "II", "III"), "ABCDEFG"))
 def find_the_faults(answer: object) -> str:
     """The wrong line of each of three backwards, in their order: D, A and C."""
     answer = [answer[i] for i in sorted(answer)] if isinstance(answer, dict) else answer

@@ -8,6 +8,9 @@ An exercise is a function of the reader's answer in `qkv/exercises/<concept>.py`
         reject(is_close(mask, ~RIGHT), "True and False are swapped.", "True = may attend.")
         reject(not is_close(mask, RIGHT), "Some columns are off.", "Look at the pad ids.")
         return "What the reader has now seen."
+
+One whose answer is chosen, of letters, say, declares that (`choices.py`), and a page asks it with
+buttons. The letters of an answer are then read before the function gets them.
 """
 
 from __future__ import annotations
@@ -18,12 +21,15 @@ import importlib.util
 import numbers
 import re
 import traceback
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from typing import Any, TypeVar
 
 import numpy as np
+
+from qkv.exercises.choices import VERDICTS_MIME, Letters, Part, answer_of, verdict_table
 
 Exercise = Callable[[Any], str | None]
 AnyExercise = TypeVar("AnyExercise", bound=Exercise)
@@ -43,12 +49,17 @@ class WrongAnswer(Exception):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What `check` says. `state` is "right", "wrong" or "open" (not answered yet)."""
+    """What `check` says. `state` is "right", "wrong" or "open" (not answered yet).
+
+    An open one may have `table`, which makes the verdicts on all that can be chosen. They are
+    stored with a notebook's output, for a page without Python.
+    """
 
     name: str
     state: str
     text: str
     hint: str = ""
+    table: Callable[[], dict[str, Any]] | None = field(default=None, compare=False)
 
     def __bool__(self) -> bool:
         return self.state == "right"
@@ -56,6 +67,11 @@ class Verdict:
     def __repr__(self) -> str:
         hint = f" Hint: {self.hint}" if self.hint else ""
         return f"{MARKS[self.state]} {self.name}: {self.text}{hint}"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        if self.table is None:
+            return {}
+        return {VERDICTS_MIME: {"exercise": self.name, **self.table()}}
 
     def _repr_html_(self) -> str:
         hint = f"<br><em>Hint:</em> {escape(self.hint)}" if self.hint else ""
@@ -65,11 +81,16 @@ class Verdict:
         )
 
 
-def exercise(name: str) -> Callable[[AnyExercise], AnyExercise]:
-    """Mark a function of one answer as the check of the exercise called `name`."""
+def exercise(name: str, *choices: Part) -> Callable[[AnyExercise], AnyExercise]:
+    """Mark a function of one answer as the check of the exercise called `name`.
+
+    Args:
+        choices: what can be chosen, if the answer is chosen: one, or one for each part of it.
+    """
 
     def mark(function: AnyExercise) -> AnyExercise:
         function.exercise = name  # type: ignore[attr-defined]
+        function.choices = choices  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -91,19 +112,49 @@ def check(name: str, answer: object = None) -> Verdict:
         name: the exercise, such as "masks-2".
         answer: whatever the exercise asks for; None and ... count as not answered.
     """
-    known = load_exercises(str(name).rpartition("-")[0])
+    known = load_exercises(concept_of(name))
     if name not in known:
         return Verdict(str(name), "wrong", "there is no such exercise.", _suggest_name(name, known))
+    judge = partial(_judge, name, known[name])
     if answer is None or answer is ...:
-        return Verdict(name, "open", "not answered yet.")
+        choices = choices_of(name)
+        table = partial(verdict_table, choices, judge) if choices else None
+        return Verdict(name, "open", "not answered yet.", table=table)
+    return judge(answer)
+
+
+def check_choice(name: str, keys: Sequence[str]) -> Verdict:
+    """`check` of what buttons chose: the key of each part of the answer (`choices.py`)."""
+    return check(name, answer_of(choices_of(name), keys))
+
+
+def choices_of(name: str) -> tuple[Part, ...]:
+    """What can be chosen in each part of an exercise's answer; empty if it is not chosen."""
+    choices: tuple[Part, ...] = getattr(load_exercises(concept_of(name)).get(name), "choices", ())
+    return choices
+
+
+def concept_of(name: object) -> str:
+    """The concept that an exercise belongs to by its name."""
+    return str(name).rpartition("-")[0]
+
+
+def _judge(name: str, function: Exercise, answer: object) -> Verdict:
     try:
-        remark = known[name](answer)
+        remark = function(_read_letters(function, answer))
     except WrongAnswer as error:
         return Verdict(name, "wrong", error.mistake, error.hint)
     except Exception as error:  # a check must not break the reader's notebook
         text = f"this answer could not be read ({type(error).__name__}: {error})."
         return Verdict(name, "wrong", text, "Give what the exercise asks for, in that form.")
     return Verdict(name, "right", remark or "right.")
+
+
+def _read_letters(function: Exercise, answer: object) -> object:
+    match getattr(function, "choices", ()):
+        case (Letters() as choice,):
+            return as_letters(answer, choice.letters)
+    return answer
 
 
 def _suggest_name(name: object, known: Mapping[str, Exercise]) -> str:

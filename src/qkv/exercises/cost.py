@@ -12,7 +12,6 @@ from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
     as_function,
-    as_letters,
     as_number,
     exercise,
     is_close,
@@ -20,6 +19,8 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.exercises.choices import Letters, OneEach
+from qkv.language import gettext
 
 Array = np.ndarray[Any, Any]
 
@@ -49,7 +50,10 @@ def _reject_wasted_work(function: Callable[..., Any]) -> None:
     )
 
 
-@exercise("cost-1")
+AMOUNTS = (gettext("n² part"), gettext("rest"), gettext("scores"), gettext("KV cache"))
+
+
+@exercise("cost-1", OneEach(AMOUNTS, "ABCD"))
 def which_grows(answer: object) -> str:
     """The letters of the n² part, the rest, the scores and the KV cache: BDCA."""
     letters = _four_letters(
@@ -127,11 +131,11 @@ def overtaking_length(answer: object) -> str:
     return "right: 8 n² d against 16 n d² + 16 n d²."
 
 
-@exercise("cost-3")
-def refuting_observations(answer: object) -> str:
+@exercise("cost-3", Letters("ABCDEF"))
+def refuting_observations(letters: str) -> str:
     """The observations that refute "more than half of the time is scores": B, D and F."""
     reject_choice(
-        as_letters(answer, "ABCDEF"),
+        letters,
         "BDF",
         "Write down for each what the claim predicts: between which bounds does the time lie, if "
         "more than half of it is this part?",
@@ -324,11 +328,11 @@ def _seconds(
     return float(unit * (1 if one_layer else layers) * seconds / (texts if each else 1))
 
 
-@exercise("cost-6")
-def what_a_faster_chip_helps(answer: object) -> str:
+@exercise("cost-6", Letters("ABCDEF"))
+def what_a_faster_chip_helps(letters: str) -> str:
     """Four times the peak, the same bandwidth: only B and F have 600 FLOPs a byte or more."""
     reject_choice(
-        as_letters(answer, "ABCDEF"),
+        letters,
         "BF",
         "Count for each: how many FLOPs for each byte that is moved? Compare with both ridges: "
         "from which intensity on is the new chip twice as fast?",
@@ -341,7 +345,13 @@ def what_a_faster_chip_helps(answer: object) -> str:
     return "right: only what does 600 FLOPs a byte, twice the old ridge, becomes twice as fast."
 
 
-@exercise("cost-7")
+LAYERS = (
+    *(gettext("self-attention"), gettext("recurrent")),
+    *(gettext("convolution"), gettext("restricted attention")),
+)
+
+
+@exercise("cost-7", OneEach(LAYERS, "ABCD"))
 def which_layer(answer: object) -> str:
     """The letters of self-attention, recurrent, convolution and restricted attention: CBDA."""
     letters = _four_letters(

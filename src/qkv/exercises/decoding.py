@@ -22,6 +22,8 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.exercises.choices import Letters
+from qkv.language import gettext
 
 GREEDY, BEAM, LIKELIEST = "i eat", "we sleep", "they swim"
 FLIP = np.log(3.0 / 2.4) / np.log(5 / 3)  # 0.437
@@ -209,7 +211,11 @@ def three_searches(answer: object) -> str:
     return "right: 0.19, 0.195 and 0.2. A beam of 3 would find the third."
 
 
-@exercise("decoding-2")
+SEARCH_ERRORS = Letters("ABCDE", gettext("The numbers prove a search error"))
+PERFECT_SEARCH = Letters("ABCDE", gettext("A perfect search returns the right translation"))
+
+
+@exercise("decoding-2", SEARCH_ERRORS, PERFECT_SEARCH)
 def kinds_of_error(answer: object) -> str:
     """Proven search errors: A, C, E. A perfect search is right in A."""
     parts = _parts(answer)
@@ -218,7 +224,8 @@ def kinds_of_error(answer: object) -> str:
         "Two strings of letters were asked for.",
         'Write first the search errors, then what a perfect search gets right: ["XY", "XYZ"].',
     )
-    search, perfect = (as_letters(part, "ABCDE") for part in parts)
+    search = as_letters(parts[0], SEARCH_ERRORS.letters)
+    perfect = as_letters(parts[1], PERFECT_SEARCH.letters)
     reject_choice(
         search,
         "ACE",
@@ -255,11 +262,11 @@ def kinds_of_error(answer: object) -> str:
     )
 
 
-@exercise("decoding-3")
-def proofs(answer: object) -> str:
+@exercise("decoding-3", Letters("ABCDEF"))
+def proofs(letters: str) -> str:
     """The results that prove a bug in a beam search: B, C, E, F."""
     reject_choice(
-        as_letters(answer, "ABCDEF"),
+        letters,
         "BCEF",
         "Ask of each: can a program without a bug do this? At each step it keeps the best k, and "
         "forgets all others.",

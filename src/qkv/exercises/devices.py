@@ -19,6 +19,7 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.exercises.choices import OneEach
 
 FloatArray = NDArray[np.float64]
 
@@ -64,7 +65,13 @@ def order_of_a_sum(answer: object) -> str:
     return "right. Left to right, each 1 is lost; together they are more than half of the step."
 
 
-@exercise("devices-2")
+CAUSES = tuple(dict.fromkeys(DIFFERENCES.values()))
+
+
+@exercise(
+    "devices-2",
+    OneEach("ABCDEF", CAUSES, lambda chosen: dict(zip("ABCDEF", chosen, strict=True))),
+)
 def rounding_or_fault(answer: object) -> str:
     """What each of six differences suggests: rounding, fewer digits, overflow, something else."""
     if not isinstance(answer, Mapping):
@@ -72,7 +79,7 @@ def rounding_or_fault(answer: object) -> str:
             "A dictionary was asked for.", 'It begins {"A": "rounding", "B": …} and goes on to "F".'
         )
     got = {str(k).strip().upper(): str(v).strip().lower() for k, v in answer.items()}
-    unknown = set(got.values()) - set(DIFFERENCES.values())
+    unknown = set(got.values()) - set(CAUSES)
     reject(
         got.keys() != DIFFERENCES.keys() or unknown,
         "A to F, each with one of four answers, were asked for.",

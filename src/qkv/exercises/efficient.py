@@ -12,7 +12,6 @@ from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
     as_function,
-    as_letters,
     as_number,
     exercise,
     is_close,
@@ -20,6 +19,7 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.exercises.choices import Letters
 
 Array: TypeAlias = np.ndarray[Any, Any]
 # Of online softmax: the peak (the highest score), Σ exp(score − peak), Σ exp(score − peak) value.
@@ -172,11 +172,11 @@ def third_tile(answer: object) -> str:
     return "right. All six keys at once, with exponentials that sum to 48, give 5 too."
 
 
-@exercise("efficient-2")
-def evidence(answer: object) -> str:
+@exercise("efficient-2", Letters("ABCDEF"))
+def evidence(letters: str) -> str:
     """The observations that prove a bug in blockwise attention: B, D and E."""
     reject_choice(
-        as_letters(answer, "ABCDEF"),
+        letters,
         "BDE",
         "Ask of each: can code that computes the formula show this too, with rounding?",
         (

@@ -13,7 +13,6 @@ from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
     as_function,
-    as_letters,
     as_number,
     exercise,
     is_close,
@@ -21,6 +20,7 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.exercises.choices import Letters
 
 Pair = tuple[str, str]
 Array = np.ndarray[Any, Any]
@@ -200,11 +200,11 @@ def first_merges(answer: object) -> str:
     return "right: count again after every merge; a tie is decided by the rule, not by the text."
 
 
-@exercise("embedding-3")
-def tells_apart(answer: object) -> str:
+@exercise("embedding-3", Letters("ABCDE"))
+def tells_apart(letters: str) -> str:
     """What makes the last vectors of "the Eiffel tower" and "a miniature tower" differ: C, E."""
     reject_choice(
-        as_letters(answer, "ABCDE"),
+        letters,
         "CE",
         "Follow the last token of both sentences: its id, the row that it reads, what comes after.",
         (
@@ -434,11 +434,11 @@ def likeliest(answer: object) -> str:
     return "right: dot products, softmax over all words, the largest first."
 
 
-@exercise("embedding-8")
-def evidence(answer: object) -> str:
+@exercise("embedding-8", Letters("ABCD"))
+def evidence(letters: str) -> str:
     """What proves that the merges were learned from the test text as well: B and D."""
     reject_choice(
-        as_letters(answer, "ABCD"),
+        letters,
         "BD",
         "Try to explain each by merges that were learned from the training text alone.",
         (

@@ -11,7 +11,6 @@ from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
     as_function,
-    as_letters,
     as_number,
     as_sets,
     exercise,
@@ -20,6 +19,7 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.exercises.choices import Letters
 
 
 def _labels(ids: np.ndarray, prefix: int, pad_id: int) -> np.ndarray:
@@ -135,11 +135,11 @@ def rows_that_move(answer: object) -> str:
     return "right: a word of the prefix moves every row, a later word only its own and later rows."
 
 
-@exercise("families-3")
-def evidence(answer: object) -> str:
+@exercise("families-3", Letters("ABCDEF"))
+def evidence(letters: str) -> str:
     """The observations that show that a guess uses words to the right: B and D."""
     reject_choice(
-        as_letters(answer, "ABCDEF"),
+        letters,
         "BD",
         "Ask of each: would a model that reads the left side alone, or nothing, show it too? How "
         "often can the best rule of that kind be right?",
@@ -381,11 +381,11 @@ def masked_batch(answer: object) -> str:
     return "right: the answers are words again, and ids stay as they were."
 
 
-@exercise("families-6")
-def same_outputs(answer: object) -> str:
+@exercise("families-6", Letters("ABCDEFG"))
+def same_outputs(letters: str) -> str:
     """What can be done to a trained model with the same logits: A, C and F."""
     reject_choice(
-        as_letters(answer, "ABCDEFG"),
+        letters,
         "ACF",
         "Ask of each: with the same weights, is the same formula computed for every text, or "
         "a different one? Rounded weights are others. And what does a product with zeros add?",

@@ -9,7 +9,6 @@ import numpy as np
 from qkv.exercises.checks import (
     as_array,
     as_function,
-    as_letters,
     as_number,
     exercise,
     is_close,
@@ -17,6 +16,7 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.exercises.choices import Letters
 
 TOLERANCE = 1e-3  # weights may be written as decimals
 
@@ -84,11 +84,11 @@ def bends_where_wanted(answer: object) -> str:
     return "right: three changes along a line. One LayerNorm alone allows two."
 
 
-@exercise("feed_forward-3")
-def evidence(answer: object) -> str:
+@exercise("feed_forward-3", Letters("ABCD"))
+def evidence(letters: str) -> str:
     """The observations that prove that a layer is not position-wise: A and D."""
     reject_choice(
-        as_letters(answer, "ABCD"),
+        letters,
         "AD",
         "Ask of each: does one function, applied to every token by itself, show it too?",
         (

@@ -14,7 +14,6 @@ from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
     as_function,
-    as_letters,
     as_sets,
     exercise,
     is_close,
@@ -22,6 +21,7 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.exercises.choices import Letters
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Attend: TypeAlias = Callable[[Array], Array]
@@ -251,11 +251,11 @@ def both_masks(answer: object) -> str:
     return "right. And with <PAD> on the left, its rows are allowed no key."
 
 
-@exercise("masks-3")
-def evidence(answer: object) -> str:
+@exercise("masks-3", Letters("ABCDE"))
+def evidence(letters: str) -> str:
     """The observations that prove a leak: A and E."""
     reject_choice(
-        as_letters(answer, "ABCDE"),
+        letters,
         "AE",
         "Ask of each: can a model without a leak show it too?",
         (

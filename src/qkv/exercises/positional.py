@@ -13,13 +13,13 @@ from qkv.exercises.checks import (
     TWO_DECIMALS,
     as_array,
     as_function,
-    as_letters,
     exercise,
     is_close,
     reject,
     reject_choice,
     reject_each,
 )
+from qkv.exercises.choices import Letters
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Encode: TypeAlias = Callable[[Array], Array]
@@ -254,11 +254,11 @@ def row_by_hand(answer: object) -> str:
     return "right: two angles, 23 and 0.23, and of each the sine and the cosine."
 
 
-@exercise("positional-2")
-def evidence(answer: object) -> str:
+@exercise("positional-2", Letters("ABCDE"))
+def evidence(letters: str) -> str:
     """The observations that prove that a model without a mask uses positions: B and C."""
     reject_choice(
-        as_letters(answer, "ABCDE"),
+        letters,
         "BC",
         "Ask of each: does attention without positions show it too?",
         (

@@ -17,6 +17,7 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.exercises.choices import OneEach
 
 
 def _as_marks(answer: object) -> str:
@@ -172,7 +173,7 @@ def same_output(answer: object) -> str:
     )
 
 
-@exercise("results-3")
+@exercise("results-3", OneEach("12345", "YN"))
 def evidence(answer: object) -> str:
     """What follows when two heads are off alone, and together."""
     reject_choice(

@@ -20,11 +20,15 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.exercises.choices import Letters, Number
+from qkv.language import gettext
 from qkv.pretrained import pretrained
 from qkv.translator import AttentionMaps
 
+CLAIMS = Letters("ABCD", gettext("Claims that the weights show"))
 
-@exercise("start-1")
+
+@exercise("start-1", Number(2, 2, gettext("Average weight of rabbit")), CLAIMS)
 def row_of_weights(answer: object) -> str:
     """The average of what 0.93 leaves and 0.99, and what weights show alone: 0.53, A and D."""
     number, chosen = answer if isinstance(answer, tuple | list) and len(answer) == 2 else ("", "")
@@ -35,7 +39,7 @@ def row_of_weights(answer: object) -> str:
         "A number and letters are asked for.",
         'Write both, such as (0.5, "AB").',
     )
-    share, letters = as_number(number), as_letters(chosen, "ABCD")
+    share, letters = as_number(number), as_letters(chosen, CLAIMS.letters)
     reject(is_close(share, 0.07, 0.001), "This is head 1 alone.", "Add head 2, and take half.")
     reject(is_close(share, 1.06, 0.001), "This is the sum of the heads.", "Take half of it.")
     reject(is_close(share, 0.99, 0.001), "This is head 2 alone.", "What has head 1 on *rabbit*?")
@@ -158,11 +162,11 @@ def _pairs(function: Callable[..., Any], maps: AttentionMaps) -> list[tuple[str,
     return [tuple(map(str, row)) for row in rows]
 
 
-@exercise("start-4")
-def what_speaks_against(answer: object) -> str:
+@exercise("start-4", Letters("ABCDE"))
+def what_speaks_against(letters: str) -> str:
     """Another way, a control and other sentences weaken one block as evidence: A, B and E."""
     reject_choice(
-        as_letters(answer, "ABCDE"),
+        letters,
         "ABE",
         "Is one block in one sentence still evidence for this model if you see this result?",
         (

@@ -18,6 +18,7 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.exercises.choices import OneEach
 from qkv.numpy import cross_entropy, cross_entropy_backward
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -105,7 +106,10 @@ def _name_gradient(got: Array, logits: Array, targets: Array, pad_id: int) -> No
 
 # What each panel of the figure shows, and the other diagnoses that are on offer.
 PANELS = {"A": "healthy", "B": "few pairs", "C": "rate too low", "D": "leak"}
-DIAGNOSES = (*sorted(PANELS.values()), "loss on padding", "rate too high")
+DIAGNOSES = (
+    *("healthy", "rate too high", "rate too low"),
+    *("few pairs", "leak", "loss on padding"),
+)
 
 
 @exercise("training-1")
@@ -191,7 +195,10 @@ def gradient_by_hand(answer: object) -> str:
     return "right. Each row sums to 0: what one logit loses, the others gain."
 
 
-@exercise("training-3")
+@exercise(
+    "training-3",
+    OneEach("ABCD", DIAGNOSES, lambda chosen: dict(zip("ABCD", chosen, strict=True))),
+)
 def diagnose(answer: object) -> str:
     """One diagnosis for each of the panels A to D."""
     if isinstance(answer, list | tuple) and len(answer) == len(PANELS):

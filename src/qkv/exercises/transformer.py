@@ -12,7 +12,6 @@ from qkv.exercises.checks import (
     WrongAnswer,
     as_array,
     as_function,
-    as_letters,
     as_number,
     exercise,
     is_close,
@@ -20,6 +19,7 @@ from qkv.exercises.checks import (
     reject_choice,
     reject_each,
 )
+from qkv.exercises.choices import Letters
 
 
 @exercise("transformer-1")
@@ -110,11 +110,11 @@ def count_by_hand(answer: object) -> str:
     return "right: 2 · 64 + 94 + 3 · 8."
 
 
-@exercise("transformer-3")
-def evidence(answer: object) -> str:
+@exercise("transformer-3", Letters("ABCDE"))
+def evidence(letters: str) -> str:
     """The observations that refute "the decoder reads the encoder's last layer": B and D."""
     reject_choice(
-        as_letters(answer, "ABCDE"),
+        letters,
         "BD",
         "What does the claim forbid when the last layer is held, and what when it is destroyed?",
         (
@@ -281,11 +281,11 @@ def _name_layer(got: Any, Y: Any, M: Any, parts: Any) -> None:
     )
 
 
-@exercise("transformer-5")
-def tests_that_notice(answer: object) -> str:
+@exercise("transformer-5", Letters("ABCDEF"))
+def tests_that_notice(letters: str) -> str:
     """The tests that notice that decoder layer i reads encoder layer i: C and F."""
     reject_choice(
-        as_letters(answer, "ABCDEF"),
+        letters,
         "CF",
         "Which encoder layer does each decoder layer read here, and which should it read?"
         " Go through each test with its number of layers.",
@@ -298,11 +298,11 @@ def tests_that_notice(answer: object) -> str:
     return "right. With one layer in each half the first encoder layer is the last."
 
 
-@exercise("transformer-6")
-def proofs_of_a_leak(answer: object) -> str:
+@exercise("transformer-6", Letters("ABCDEF"))
+def proofs_of_a_leak(letters: str) -> str:
     """The losses that prove that the answer is in the input: C and D."""
     reject_choice(
-        as_letters(answer, "ABCDEF"),
+        letters,
         "CD",
         "For each line: how low can the loss be if the model does not read the answer itself?"
         " What else tells it something: the source, the number of words, its training?",
