@@ -1,7 +1,7 @@
 // What the bar's buttons do, each an export: start Python, run cells, interrupt, restart, stop, reset.
 import { makeCells } from "./cells.js";
 import { askServer, connect, pause, startKernel, waitForKernel, withTimeout } from "./kernel.js";
-import { changedBinding, hasRun } from "./questions.js";
+import { changedBinding, hasRun, verdictOn } from "./questions.js";
 import { makeRendermime } from "./rendermime.js";
 import { SavedEdits } from "./saved_edits.js";
 
@@ -46,6 +46,11 @@ function onInput(cell, answer) {
     page.say("busy", "running", cell.title);
   });
 }
+
+// The buttons of a question of letters ask this Python, if there is one (exercise_buttons.js).
+document.addEventListener("exercise-asked", ({ detail }) => {
+  if (session) detail.verdict = verdictOn(session.kernel, detail.name, detail.keys);
+});
 
 const tell = (message, ...values) => page.say(page.bar.dataset.state, message, ...values);
 

@@ -1,6 +1,7 @@
 // The page's code cells: editors, and live outputs in the place of the stored ones. What is shown in
 // which state says live.css.
 import { OutputLimit } from "./output_limit.js";
+import { tellVerdicts } from "./verdicts.js";
 
 const EDITOR = {
   lineNumbers: false, indentUnit: 4, inputStyle: "contenteditable",
@@ -141,6 +142,7 @@ class Cell {
     this.limit.restart(this.area.model);
     future.registerMessageHook((message) => {
       if (message.header.msg_type === "execute_input") this.data.qkvState = "running";
+      if (!this.element.matches(".tag_solution")) tellVerdicts(message.content);
       return this.limit.admits(message);
     });
     const reply = await future.done.then(({ content }) => content, () => ({ status: "lost" }));
