@@ -10,8 +10,9 @@ async function ask(kernel, expressions = {}, left = AFTER_ERROR) {
 // The verdict on what was chosen in an exercise, [state, text, hint]; null if Python knows none. The keys of
 // its parts are those of qkv/exercises/choices.py.
 export async function verdictOn(kernel, name, keys) {
+  const given = [name, keys].map((each) => JSON.stringify(each)).join(", ");
   const expression = `(lambda said, JSON: JSON([said.state, said.text, said.hint]))(
-    __import__("qkv.exercises.checks", fromlist=["checks"]).check_choice(${JSON.stringify(name)}, ${JSON.stringify(keys)}),
+    __import__("qkv.exercises.checks", fromlist=["checks"]).check_choice(${given}),
     __import__("IPython.display", fromlist=["display"]).JSON)`;
   const { user_expressions: { verdict } } = await ask(kernel, { verdict: expression });
   return verdict.data?.["application/json"] ?? null;

@@ -164,7 +164,7 @@ def test_a_number_beside_letters(page: Page, book_url: str) -> None:
 def test_on_a_phone_each_target_is_large_and_nothing_is_cut(
     name: str, page: Page, book_url: str
 ) -> None:
-    page.set_viewport_size(PHONE)
+    view(page, PHONE)
     page.goto(f"{book_url}/{page_with(name)}")
     form = form_of(page, name)
     boxes = [e.bounding_box() for e in form.locator("button, label, [type=number]").all()]

@@ -247,6 +247,17 @@ def test_choices_are_buttons_in_jupyterlab(jupyterlab):
     page.context.close()
 
 
+def test_a_question_of_letters_is_a_cell_in_jupyterlab(jupyterlab):
+    """What is stored for the page, with the verdict, does not take its place."""
+    page = jupyterlab.open(next(path for path in CHAPTERS if path.stem == "05_masks"))
+    cell = page.locator(".jp-CodeCell", has_text='check("masks-3", answer_3)')
+    expect(cell.locator(".jp-OutputArea-output")).to_have_count(1)
+    expect(cell.locator(".jp-OutputArea-output .qkv-verdict")).to_have_text(
+        "○ masks-3: not answered yet."
+    )
+    page.context.close()
+
+
 def test_a_playground_translates_in_jupyterlab(jupyterlab):
     """The kernel sends the model, and JupyterLab leaves the box its keys."""
     notebook = nbformat.v4.new_notebook(
