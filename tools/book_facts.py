@@ -1,6 +1,6 @@
 """The facts of the book that several files show, written from the notebooks: `make facts`.
 
-    python tools/book_facts.py           titles and minutes of the chapters, wherever they stand
+    python tools/book_facts.py           titles, minutes, exercises, wherever they stand
     python tools/book_facts.py --check   say which files are stale, write nothing
 
 The rule of tools/notebook_rules/length.py gives the minutes. They are stored at the top of each
@@ -24,7 +24,14 @@ from qkv.files import atomic_write
 from qkv.notebooks.stored_form import normal_form
 from tools.colab import repository_address
 from tools.notebook_rules.chapter import Chapter
-from tools.notebook_rules.length import READING_TIMES, headings, reading_minutes, reading_times
+from tools.notebook_rules.length import (
+    READING_TIMES,
+    core_length,
+    further_length,
+    headings,
+    reading_minutes,
+    reading_times,
+)
 from tools.notebook_rules.load import ROOT, load_chapter
 from tools.run_notebooks import NotebookError, refresh
 
@@ -49,6 +56,15 @@ def with_times(chapter: Chapter) -> str:
     return normal_form(chapter.notebook)
 
 
+def exercise_numbers(chapter: Chapter) -> tuple[list[int], list[int]]:
+    """Of the exercises in the core, and of those under *Going further*, as they stand there."""
+    core, further = (
+        [int(name.removeprefix(f"{chapter.concept}-")) for name in length.exercises]
+        for length in (core_length(chapter), further_length(chapter))
+    )
+    return core, further
+
+
 def stored_facts(chapters: Sequence[Chapter]) -> str:
     """A line a chapter."""
     rows = [
@@ -57,6 +73,7 @@ def stored_facts(chapters: Sequence[Chapter]) -> str:
             "concept": chapter.concept,
             "title": title(chapter),
             "minutes": reading_minutes(chapter),
+            "exercises": exercise_numbers(chapter),
         }
         for chapter in chapters
     ]

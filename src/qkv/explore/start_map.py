@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 from qkv.explore.framework.panels import Arrow, Box, Diagram, Panels
 
@@ -18,12 +19,14 @@ class Chapter:
         concept: with the number, the name of its notebook.
         title: as it stands at its top.
         minutes: to read its core, to do the exercises there, to read *Going further*.
+        exercises: the numbers of those in the core, and of those behind it.
     """
 
     number: int
     concept: str
     title: str
     minutes: tuple[int, int, int]
+    exercises: tuple[tuple[int, ...], tuple[int, ...]]
 
     @property
     def notebook(self) -> str:
@@ -39,7 +42,13 @@ class Chapter:
 def read_chapters() -> tuple[Chapter, ...]:
     """Every chapter, in reading order."""
     stored = json.loads(files("qkv.explore").joinpath("chapters.json").read_text("utf-8"))
-    return tuple(Chapter(**{**facts, "minutes": tuple(facts["minutes"])}) for facts in stored)
+    return tuple(_chapter(**facts) for facts in stored)
+
+
+def _chapter(*, minutes: list[int], exercises: list[list[int]], **names: Any) -> Chapter:
+    read, done, further = minutes
+    core, behind = map(tuple, exercises)
+    return Chapter(**names, minutes=(read, done, further), exercises=(core, behind))
 
 
 BOOK = read_chapters()
