@@ -61,7 +61,9 @@ class ChaptersDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         rows = [f"| {one.number} | [{one.title}](/chapters/{one.notebook}) |" for one in BOOK]
-        return parsed(self, ["| number | chapter |", "|--:|---|", *rows])
+        found = parsed(self, ["| number | chapter |", "|--:|---|", *rows])
+        found[0]["classes"].append("qkv-chapters")  # book/progress marks what was read there
+        return found
 
 
 def parsed(directive: SphinxDirective, lines: list[str]) -> list[nodes.Node]:

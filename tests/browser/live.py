@@ -206,9 +206,9 @@ class Reader:
 
 
 def forget_edits(server: Server) -> None:
-    """Take back all that tests before have changed: the server keeps it for every browser."""
-    for chapter in CHAPTERS:
-        page = f"book/_live/edits/{chapter.removesuffix('.html')}"
+    """Take back all edits and marks of tests before: the server keeps them for every browser."""
+    for name in (*CHAPTERS, "progress"):
+        page = f"book/_live/edits/{name.removesuffix('.html')}"
         if edits := server.ask(page).json["edits"]:
             assert server.ask(page, "PATCH", server.xsrf, dict.fromkeys(edits)).status == 204
 

@@ -1,7 +1,8 @@
 """A reader's changes in the cells of one book, kept in a file of that reader's alone.
 
 The server keeps them and not the browser: to a browser each run is another site, as its name is
-drawn anew, and of a hub's site the book is one page among others.
+drawn anew, and of a hub's site the book is one page among others. A reader's progress is kept with
+them, as a page named "progress" with a cell for each mark (book/progress/stores.js).
 """
 
 from __future__ import annotations

@@ -154,6 +154,7 @@ export function diagram(first, width, labels, setReadout) {
     paint(panel, layout, drawn);
     for (const link of links) link.setAttribute("aria-label", reading(panel, Number(link.dataset.part), labels));
     refreshSelection();
+    if (links.length) drawn.picture.dispatchEvent(new CustomEvent("links-drawn", { bubbles: true })); // a page may mark them
     return summary(panel, labels, drawn.parts.length);
   } };
 }

@@ -1,0 +1,26 @@
+// Of each chapter its page, its title, and the numbers of its exercises: those of the core, those of Going
+// further. The build fills them in (book/extensions/reading_progress.py).
+export const CHAPTERS = "{{ chapters }}".map(([page, title, core, further]) => {
+  const concept = page.replace(/^\d+_/, ""); // the mark of a chapter that was read; "masks-3" is that of an exercise
+  const names = (numbers) => numbers.map((number) => `${concept}-${number}`);
+  return { page, title, concept, core: names(core), further: names(further) };
+});
+
+export const chapterAt = (path) => CHAPTERS.find(({ page }) => path.endsWith(`/${page}.html`) || path === `chapters/${page}`);
+
+// What counts is the core; exercises of Going further are kept, and not counted.
+export function standing(chapter, progress) {
+  const done = chapter.core.filter((name) => progress.has(name)).length;
+  return { read: progress.has(chapter.concept), done, total: chapter.core.length };
+}
+
+// The same twice: signs for the eye, words for the ear. Null where nothing is marked.
+export function shortly({ read, done, total }) {
+  if (!read && !done) return null;
+  const signs = [...(read ? ["✓"] : []), ...(done ? [`${done}/${total}`] : [])].join(" ");
+  if (!done) return { signs, words: gettext("read") };
+  const counts = { done, total };
+  return { signs, words: read
+    ? gettext("read; {done} of {total} exercises done", counts)
+    : gettext("{done} of {total} exercises done", counts) };
+}
