@@ -17,8 +17,11 @@ from markdown_it.token import Token
 
 from allowed_content.html import html_problems
 
-WITH_MARKDOWN = {"container", "facts", "glossary"}  # whose content is Markdown again
-DIRECTIVES = {"bibliography", "chapters", "experiments", "explorer", "results"} | WITH_MARKDOWN
+WITH_MARKDOWN = {"container", "course", "facts", "glossary"}  # whose content is Markdown again
+DIRECTIVES = {"bibliography", "chapters", "citation", "experiments", "explorer", "figures"}
+DIRECTIVES |= {"results"} | WITH_MARKDOWN
+# Of book/extensions/teaching.py: they read chapters, and show no file. No chapter has a role.
+ROLES = {"chapter", "exercise", "lesson", "question", "set", "state", "times", "wrong"}
 TOKENS = re.compile(
     "inline|text|softbreak|hardbreak|hr|image|(code|math|html)_(inline|block)|math_inline_double|"
     "math_block_label|amsmath|fence|colon_fence|myst_(role|target|line_comment|block_break)|"
@@ -61,7 +64,7 @@ class MarkdownRules:
                     yield f"HTML {tag!r}: write Markdown, or <details> and plain tags alone"
             elif token.type in ("fence", "colon_fence"):
                 yield from self._fence(token)
-            elif token.type == "myst_role":
+            elif token.type == "myst_role" and (self.is_chapter or token.meta["name"] not in ROLES):
                 yield f"the role {{{token.meta['name']}}}: write a link; [[one](in brackets)] cites"
             elif token.type == "link_open":
                 yield from self._link(str(token.attrs["href"]))

@@ -1,0 +1,84 @@
+"""What the roles of teaching.py speak of, read from the chapters; `Stale` if it is not there."""
+
+import functools
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from qkv.exercises import check
+from qkv.explore.start_map import BOOK, Chapter
+from qkv.notebooks.widget_state import EXPLORER_ID, STATE_MIME, renumber, views_of
+
+HEADING = re.compile(r"^### Exercise (\S+) · (.+)\n+\*About (\d+) minutes?\.\*$", re.MULTILINE)
+
+
+class Stale(ValueError):
+    """What a role says does not hold of the chapters."""
+
+
+def chapter_of(name: str) -> Chapter:
+    """The chapter of a number, a cell or an exercise: "3", "attention-36"."""
+    concept = name.rpartition("-")[0]
+    for chapter in BOOK:
+        if name == str(chapter.number) or concept == chapter.concept:
+            return chapter
+    raise Stale(f"no chapter {name!r}: write its number, or a name such as 'masks-3'")
+
+
+@functools.cache
+def read(path: Path, _: int) -> dict[str, Any]:
+    notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return notebook
+
+
+def exercise_of(notebook: dict[str, Any], name: str) -> tuple[str, int]:
+    """Its title and the minutes that it states."""
+    for cell in notebook["cells"]:
+        for found, title, minutes in HEADING.findall("".join(cell["source"])):
+            if found == name:
+                return title, int(minutes)
+    raise Stale(f"no exercise {name!r} in its chapter")
+
+
+def explorer_of(notebook: dict[str, Any], cell_id: str) -> dict[str, Any]:
+    """The stored state of the explorer that a cell shows."""
+    models = notebook["metadata"].get("widgets", {}).get(STATE_MIME, {"state": {}})["state"]
+    views = [view for c in notebook["cells"] if c["id"] == cell_id for view in views_of(c)]
+    for model_id in renumber(models, [view["model_id"] for view in views]):
+        state: dict[str, Any] = models[model_id]["state"]
+        if state.get("_anywidget_id") == EXPLORER_ID:
+            return state
+    raise Stale(f"no explorer in cell {cell_id!r}")
+
+
+def settings(explorer: dict[str, Any], text: str) -> dict[str, int]:
+    """What "mask = none; padding = 2" sets: {name of an axis: position on its grid}."""
+    axes = {axis["label"]: axis for axis in explorer["axes"]}
+    chosen = {}
+    for part in filter(None, map(str.strip, text.split(";"))):
+        label, _, value = (piece.strip() for piece in part.partition(" = "))
+        if label not in axes:
+            raise Stale(f"{explorer['title']!r} has no {label!r}, but {', '.join(axes)}")
+        if value not in axes[label]["texts"]:
+            known = ", ".join(axes[label]["texts"])
+            raise Stale(f"{explorer['title']!r} has no {label} = {value}, but {known}")
+        chosen[axes[label]["name"]] = axes[label]["texts"].index(value)
+    return chosen
+
+
+def remark(name: str, answer: object) -> tuple[str, str]:
+    """The mistake that `check` names in a wrong answer, and its hint."""
+    verdict = check(name, answer)
+    if verdict.state != "wrong":
+        raise Stale(f"{name}: {answer!r} is {verdict.state}, not wrong")
+    if verdict.text == check(name, another(answer)).text:
+        raise Stale(f"{name}: of {answer!r} the check says no more than of any other wrong answer")
+    return verdict.text, verdict.hint
+
+
+def another(answer: Any) -> Any:
+    """An answer of the same form that nobody would give."""
+    if isinstance(answer, list | tuple):
+        return [another(part) for part in answer]
+    return "" if isinstance(answer, str) else 1.37 * answer + 0.11
