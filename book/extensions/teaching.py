@@ -29,7 +29,7 @@ from sphinx.util.logging import getLogger
 from qkv.explore.start_map import Chapter, duration
 from qkv.language import gettext
 
-LOGGER, NBSP = getLogger(__name__), "\N{NO-BREAK SPACE}"
+LOGGER = getLogger(__name__)
 LESSON, TASK = re.compile(r"{lesson}`(\d+)`"), re.compile(r"{exercise}`([\w-]+)`")
 
 
@@ -50,9 +50,10 @@ class Teaching(SphinxRole):
             LOGGER.warning(f"{{{self.name}}}`{self.text}`: {error}", location=self.get_location())
             return [nodes.problematic("", self.text)], []
 
-    def link(self, kind: str, target: str, text: str) -> nodes.Node:
+    def link(self, kind: str, target: str, text: str, *classes: str) -> nodes.Node:
+        words = nodes.inline("", text, classes=[*classes])
         reference = addnodes.pending_xref(
-            "", nodes.inline("", text), refdomain="std", reftype=kind, reftarget=target
+            "", words, refdomain="std", reftype=kind, reftarget=target
         )
         reference["refdoc"], reference["refexplicit"] = self.env.docname, True
         reference["refwarn"] = True
@@ -70,10 +71,8 @@ class Teaching(SphinxRole):
 
     def show_exercise(self, name: str) -> list[nodes.Node]:
         _, minutes = exercise_of(notebook_of(self.env, chapter_of(name)), name)
-        text = (
-            gettext("{name} ({minutes} min)").format(name=name, minutes=minutes).replace(" ", NBSP)
-        )
-        return [self.link("ref", f"exercise-{name}", text)]
+        text = gettext("{name} ({minutes} min)").format(name=name, minutes=minutes)
+        return [self.link("ref", f"exercise-{name}", text, "qkv-nowrap")]
 
     def show_question(self, name: str) -> list[nodes.Node]:
         title, minutes = exercise_of(notebook_of(self.env, chapter_of(name)), name)
