@@ -50,10 +50,9 @@ class Teaching(SphinxRole):
             LOGGER.warning(f"{{{self.name}}}`{self.text}`: {error}", location=self.get_location())
             return [nodes.problematic("", self.text)], []
 
-    def link(self, kind: str, target: str, text: str, *classes: str) -> nodes.Node:
-        words = nodes.inline("", text, classes=[*classes])
+    def link(self, kind: str, target: str, text: str) -> nodes.Node:
         reference = addnodes.pending_xref(
-            "", words, refdomain="std", reftype=kind, reftarget=target
+            "", nodes.inline("", text), refdomain="std", reftype=kind, reftarget=target
         )
         reference["refdoc"], reference["refexplicit"] = self.env.docname, True
         reference["refwarn"] = True
@@ -72,7 +71,8 @@ class Teaching(SphinxRole):
     def show_exercise(self, name: str) -> list[nodes.Node]:
         _, minutes = exercise_of(notebook_of(self.env, chapter_of(name)), name)
         text = gettext("{name} ({minutes} min)").format(name=name, minutes=minutes)
-        return [self.link("ref", f"exercise-{name}", text, "qkv-nowrap")]
+        link = self.link("ref", f"exercise-{name}", text)
+        return [nodes.inline("", "", link, classes=["qkv-nowrap"])]
 
     def show_question(self, name: str) -> list[nodes.Node]:
         title, minutes = exercise_of(notebook_of(self.env, chapter_of(name)), name)

@@ -48,6 +48,7 @@ MARKDOWN = {
     "automodule": ("```{automodule} antigravity\n```", "the directive '{automodule}'"),
     "download": ("{download}`x </../secret.txt>`", "the role {download}"),
     "cite": ("{cite}`rush2018annotated`", "the role {cite}"),
+    "teaching": ('{wrong}`masks-3: "AB"`', "the role {wrong}"),
     "link": ("[x](../../secret.txt)", "a link to '../../secret.txt'"),
     "link-path": ("[x](path:/../secret.txt)", "a link to 'path:/../secret.txt'"),
     "link-coded": ("[x](%2e%2e/%2e%2e/secret.txt)", "a link to '%2e%2e/%2e%2e/secret.txt'"),
