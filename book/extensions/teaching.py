@@ -70,7 +70,7 @@ class Teaching(SphinxRole):
 
     def show_exercise(self, name: str) -> list[nodes.Node]:
         _, minutes = exercise_of(notebook_of(self.env, chapter_of(name)), name)
-        text = gettext("{name} ({minutes} min)").format(name=name, minutes=minutes)
+        text = gettext("{name} ({minutes})").format(name=name, minutes=minutes)
         link = self.link("ref", f"exercise-{name}", text)
         return [nodes.inline("", "", link, classes=["qkv-nowrap"])]
 
@@ -120,7 +120,7 @@ class CourseDirective(SphinxDirective):
             times = [self.minutes(row) for row in rows]
         except Stale as error:
             raise self.error(str(error)) from None
-        lines = [f"{head}| {gettext('minutes: read + do')} |", f"{rule}|---|"]
+        lines = [f"{head}| {gettext('read + do (min)')} |", f"{rule}|---|"]
         lines += [f"{row}| {r} + {d} |" for row, (r, d) in zip(rows, times, strict=True)]
         total = " + ".join(duration(sum(part)) for part in zip(*times, strict=True))
         blanks = " |" * head.count("|")

@@ -188,7 +188,7 @@ def test_minutes_of_a_course_are_those_of_its_chapters():
             assert numbers
             here = sum(BOOK[number - 1].minutes[0] for number in numbers)
             tasks = sum(stated[name] or 0 for name in names)
-            assert f"{names[-1]} ({stated[names[-1]]} min) {here} + {tasks} " in built
+            assert f"{names[-1]} ({stated[names[-1]]}) {here} + {tasks} " in built
             read, do = read + here, do + tasks
         assert f"all {duration(read)} + {duration(do)} " in built
 
