@@ -47,7 +47,7 @@ class FiguresDirective(SphinxDirective):
             figures = list(figures_of(json.loads(path.read_text(encoding="utf-8"))))
             if figures:
                 summary = escape(f"{chapter.number} · {chapter.short_title} ({len(figures)})")
-                fold = f'<details class="qkv-figures">\n<summary>{summary}</summary>\n'
+                fold = f"<details>\n<summary>{summary}</summary>\n"
                 items = [self.item(*figure) for figure in figures]
                 result += [raw(fold), nodes.bullet_list("", *items)]
                 result.append(raw("</details>\n"))
