@@ -19,7 +19,7 @@ from qkv.notebooks.exercise_cells import ExerciseCells, exercises_of
 from qkv.notebooks.stored_form import notebook_text
 
 SETTING = "QKV_SOLUTIONS"
-# The rest is linked: a page and its pictures have to lie inside the folder that is built.
+# Other folders are linked; a page and its pictures have to lie inside the folder that is built.
 COPIED = ("benchmarks", "book")
 
 
@@ -40,9 +40,13 @@ def copy_without_solutions(root: Path, folder: Path) -> Path:
     """Lay out the book of `root` in an empty folder, its chapters without solutions."""
     folder.mkdir(parents=True)
     for entry in root.iterdir():
+        if entry.name.startswith(".") or entry.name in ("_build", "chapters"):
+            continue
         if entry.name in COPIED:
             shutil.copytree(entry, folder / entry.name)
-        elif not entry.name.startswith((".", "_build")) and entry.name != "chapters":
+        elif entry.is_file():
+            shutil.copy(entry, folder)
+        else:
             (folder / entry.name).symlink_to(entry)
     (folder / "chapters").mkdir()
     for path in sorted((root / "chapters").glob("*.ipynb")):
