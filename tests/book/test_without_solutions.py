@@ -12,6 +12,7 @@ import nbformat
 import pytest
 from sphinx.search.en import SearchEnglish
 
+from qkv.exercises.choices import VERDICTS_MIME
 from qkv.notebooks.exercise_cells import exercises_of, is_solution
 from tests.book.test_book import ROOT
 from tools import build_book
@@ -88,6 +89,7 @@ def test_no_file_holds_an_accepted_verdict(texts: dict[str, str]) -> None:
     for name, text in texts.items():
         assert "qkv-right" not in text or name.endswith((".css", ".js")), name
         assert "not answered yet" not in text or name.endswith(".js"), name
+        assert VERDICTS_MIME not in text, name
 
 
 def test_the_search_finds_no_word_of_solutions_alone(book: Path) -> None:
