@@ -13,6 +13,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.helpers.waiting import view
+
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "book" / "extensions"))
 page_footer = importlib.import_module("page_footer")
@@ -29,6 +31,12 @@ ADD_LINK = """([place, address]) => {
   document.querySelector(place).append(link);
 }"""
 FOOT, HEAD = ".extra_footer", ".article-header-buttons"
+
+
+TWO_BUTTONS_MORE = """() => {
+  const button = document.querySelector(".article-header-buttons .dropdown");
+  button.after(button.cloneNode(true), button.cloneNode(true));
+}"""
 
 
 @pytest.fixture(params=[FOOT, HEAD], ids=["foot", "head"])
@@ -91,3 +99,10 @@ def test_later_clicks_start_from_what_the_page_wrote(chapter: Page) -> None:
         chapter.locator(".qkv-report").dispatch_event("click")
         assert filled(chapter)["section"] == [title]
         assert filled(chapter)["address"] == [f"{ADDRESS}#{name}"]
+
+
+def test_the_buttons_of_a_published_chapter_fit_a_narrow_phone(page: Page, book_url: str) -> None:
+    view(page, {"width": 320, "height": 700})
+    page.goto(f"{book_url}/book/notation.html")
+    page.evaluate(TWO_BUTTONS_MORE)
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
