@@ -64,6 +64,12 @@ def add_to_page(
     context["theme_extra_footer"] = " ".join(parts)
 
 
+def keep_out_of_search(app: Sphinx, _: nodes.document) -> None:
+    """Who searches the book looks for a concept, and not for when it was renamed."""
+    if app.env.docname == CHANGES:
+        app.env.metadata[CHANGES]["nosearch"] = ""
+
+
 def add_script(app: Sphinx, config: Config) -> None:
     if config.repository_address:
         app.add_js_file(SCRIPT, loading_method="defer")
@@ -71,6 +77,7 @@ def add_script(app: Sphinx, config: Config) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", add_script, priority=200)  # after public_addresses (100)
+    app.connect("doctree-read", keep_out_of_search, priority=900)  # after what collects metadata
     # After the theme's buttons (501) and third_party_notices.
     app.connect("html-page-context", add_to_page, priority=600)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

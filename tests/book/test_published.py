@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import sys
 from base64 import b64encode
@@ -131,6 +132,21 @@ def test_the_foot_leads_to_what_has_changed(book: Path) -> None:
     assert head.links[f"Version {VERSION}: what has changed"] == "../CHANGELOG.html"
     changes = (book / "CHANGELOG.html").read_text("utf-8")
     assert f">[{VERSION}]" in changes
+
+
+def test_a_search_finds_nothing_in_the_changelog(book: Path) -> None:
+    index = json.loads(
+        (book / "searchindex.js").read_text("utf-8").removeprefix("Search.setIndex(")[:-1]
+    )
+    number = index["docnames"].index("CHANGELOG")
+    found = {
+        word
+        for words in (index["terms"], index["titleterms"])
+        for word, pages in words.items()
+        if pages == number or (isinstance(pages, list) and number in pages)
+    }
+    assert not found
+    assert index["terms"], "other pages are found"
 
 
 @pytest.mark.parametrize("page", PAGES)
