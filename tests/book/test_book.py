@@ -44,7 +44,7 @@ def lay_out(folder: Path, *, text: str = "", style: str = "") -> Path:
         "format: jb-book\nroot: book/index\nchapters: [{file: book/more}, {file: chapters/tiny}]\n",
         encoding="utf-8",
     )
-    for name in ("extensions", "templates", "assets", "live"):
+    for name in ("extensions", "templates", "assets", "live", "progress"):
         shutil.copytree(ROOT / "book" / name, folder / "book" / name)
     shutil.copy(ROOT / "book" / "references.bib", folder / "book")
     for name in ("LICENSE", "pyproject.toml", "CHANGELOG.md"):
