@@ -32,10 +32,12 @@ def chapter(tmp_path, *cells):
         metadata |= {"tags": tags} if tags else {}
         stored.append({"id": name, "cell_type": kind, "metadata": metadata, "source": [text]})
         html.append(text if kind == "code" else f"<!-- cell {name} --><section>{text}</section>")
-    exercises = "## Exercises\n\n### Exercise toy-1 · By hand\n\n*About 5 minutes.*\n\nHow?"
+    exercises = "## Exercises\n\n### Exercise toy-1 · By *hand*\n\n*About 5 minutes.*\n\nHow?"
     further = "## Going further\n\n### Exercise toy-2 · More\n\n*About 9 minutes.*\n"
-    for text in (exercises, further):
-        stored.append({"id": "e", "cell_type": "markdown", "metadata": {}, "source": [text]})
+    for name, text in (("toy-e", exercises), ("toy-f", further)):
+        stored.append({"id": name, "cell_type": "markdown", "metadata": {}, "source": [text]})
+    heading = "Exercise toy-1 · By <em>hand</em>"
+    html.append(f"<!-- cell toy-e --><section><h2>Exercises</h2><h3>{heading}</h3></section>")
     (tmp_path / "07_toy.ipynb").write_text(json.dumps({"cells": stored, "metadata": {}}))
     (tmp_path / "07_toy.html").write_text(f"<article>{''.join(html)}</article>")
     return read_chapter(tmp_path / "07_toy.ipynb", tmp_path / "07_toy.html")
@@ -126,7 +128,7 @@ def test_links_into_the_book_are_plain_words(tmp_path):
 def test_the_title_tells_no_reading_time_and_the_last_slide_lists_the_core_exercises(tmp_path):
     title, last = cut(chapter(tmp_path), lambda model: (model, ""))
     assert (title.kind, title.headings, title.body, title.notes) == ("title", ["Toy"], [], [])
-    assert last.body == ["<ol><li>By hand (5 minutes)</li></ol>"]
+    assert last.body == ["<ol><li>By <em>hand</em> (5 minutes)</li></ol>"]
 
 
 def test_slides_below_stand_in_the_column_of_their_section(tmp_path):

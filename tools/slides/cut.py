@@ -199,8 +199,8 @@ def images(slides: list[Slide]) -> Iterator[str]:
 def exercises_slide(chapter: Chapter) -> Slide:
     """The exercises by their titles, each with its minutes."""
     line = gettext("{title} ({minutes} minutes)")
-    items = [
-        f"<li>{line.format(title=escape(title), minutes=minutes)}</li>"
-        for _, title, minutes in chapter.exercises
-    ]
+    items = []
+    for heading, minutes in chapter.exercises:
+        title = clean(heading).decode_contents().partition(" · ")[2]
+        items.append(f"<li>{line.format(title=title, minutes=minutes)}</li>")
     return Slide([gettext("Exercises")], body=[f"<ol>{''.join(items)}</ol>"])

@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup, Comment, Tag
 from qkv.notebooks.widget_state import views_of
 
 EXERCISES, FURTHER = "## Exercises", "## Going further"
-EXERCISE = re.compile(r"^### Exercise (\S+) · (.+)\s+\*About (\d+) minutes?\.\*$", re.MULTILINE)
+EXERCISE = re.compile(r"^### Exercise .+\s+\*About (\d+) minutes?\.\*$", re.MULTILINE)
 SHOW_PROSE = "show-prose"
 DEFAULT = {"markdown": "notes", "code": "skip"}
 TYPES = ("slide", "subslide", "fragment", "skip", "notes", "-")
@@ -46,12 +46,12 @@ class Cell:
 
 @dataclass
 class Chapter:
-    """A chapter to be cut into slides; `exercises` are (name, title, minutes)."""
+    """A chapter to be cut into slides; `exercises` are (heading of the page, minutes)."""
 
     name: str
     notebook: dict[str, Any]
     cells: list[Cell]
-    exercises: list[tuple[str, str, int]]
+    exercises: list[tuple[Tag, int]]
 
 
 def read_chapter(notebook_file: Path, page: Path) -> Chapter:
@@ -64,7 +64,9 @@ def read_chapter(notebook_file: Path, page: Path) -> Chapter:
     soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
     for cell_id, block in page_blocks(soup):
         shown.setdefault(cell_id, []).append(block)
-    cells, exercises, in_core = [], [], True
+    cells: list[Cell] = []
+    exercises: list[tuple[Tag, int]] = []
+    in_core = True
     for stored in notebook["cells"]:
         source = "".join(stored["source"])
         if source.startswith(FURTHER):
@@ -72,7 +74,8 @@ def read_chapter(notebook_file: Path, page: Path) -> Chapter:
         in_core = in_core and not source.startswith(EXERCISES)
         if in_core:
             cells.append(read_cell(name, stored, shown))
-        exercises += [(n, title.strip(), int(m)) for n, title, m in EXERCISE.findall(source)]
+        headings = [block for block in shown.get(stored["id"], []) if block.name == "h3"]
+        exercises += zip(headings, map(int, EXERCISE.findall(source)), strict=False)
     return Chapter(name, notebook, cells, exercises)
 
 
