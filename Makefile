@@ -12,7 +12,7 @@ LOCK := .venv/bin/uv pip compile --quiet --no-strip-extras --custom-compile-comm
 BUILD := $(RUN) tools/fetch_npm.py && $(if $(SOLUTIONS),QKV_SOLUTIONS='$(SOLUTIONS)') $(RUN) tools/build_book.py
 
 .DEFAULT_GOAL := help
-.PHONY: help book html serve slides assignments dist quick test test-live release-check notebooks facts new-exercise new-chapter mutants bench lock clean python reader tester
+.PHONY: help book html serve slides pdf assignments dist quick test test-live release-check notebooks facts new-exercise new-chapter mutants bench lock clean python reader tester
 
 help:
 	@echo 'make book       build the book and serve it on this machine, its cells live'
@@ -20,6 +20,7 @@ help:
 	@echo '                without solutions: make html SOLUTIONS=0'
 	@echo 'make serve      serve what make html built'
 	@echo 'make slides     cut every chapter into a deck of slides, into _build/slides'
+	@echo 'make pdf        print the whole book, and each chapter, into _build/pdf'
 	@echo 'make quick      lint, types, and the tests of the concepts that you changed'
 	@echo 'make test       test everything: code, notebooks, pages'
 	@echo 'make test-live  run every cell of every chapter live, in a browser'
@@ -51,6 +52,10 @@ serve: reader
 slides: reader
 	@$(BUILD)
 	@$(RUN) -m tools.slides
+
+pdf: tester
+	@$(BUILD)
+	@$(RUN) -m tools.pdf
 
 quick: tester
 	@$(RUN) tools/run_tests.py --quick

@@ -13,9 +13,9 @@ READERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stabl
 NAMES = ("chromium-headless-shell", *READERS)
 MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 INSTALL_HINT = (
-    "The browser tests need Chromium. Install it (Debian, Ubuntu: apt-get install chromium;\n"
-    "elsewhere: .venv/bin/python -m playwright install chromium), or say where it is:\n"
-    "make test CHROMIUM=/path/to/chromium"
+    "The browser tests and make pdf need Chromium. Install it (Debian, Ubuntu:\n"
+    "apt-get install chromium; elsewhere: .venv/bin/python -m playwright install chromium),\n"
+    "or say where it is: make test CHROMIUM=/path/to/chromium"
 )
 
 
