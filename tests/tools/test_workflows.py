@@ -37,6 +37,7 @@ LEFT = {
     "html": "_build/html/index.html",
     "dist": "_build/dist/qkv.whl",
     "slides": "_build/slides/index.html",
+    "pdf": "_build/pdf/book.pdf",
 }
 MAKE = """#!{python}
 import subprocess, sys
@@ -213,10 +214,10 @@ def test_every_command_of_a_workflow_finds_what_it_needs(name: str, tmp_path: Pa
         assert notes.strip() == RELEASE.changes
         assert {path.name for path in runner.artifacts.iterdir()} == {"package", "release"}
         attached = {path.name for path in (tmp_path / "attach" / "files").iterdir()}
-        assert attached == {"qkv.whl", "the-runnable-transformer-slides.zip"}
+        assert attached == {"qkv.whl", "book.pdf", "the-runnable-transformer-slides.zip"}
     elif name == "pages":
         site = runner.artifacts / "github-pages"
-        assert {"index.html", "slides"} == {path.name for path in site.iterdir()}
+        assert {"index.html", "slides", "pdf"} == {path.name for path in site.iterdir()}
 
 
 @pytest.mark.parametrize(
@@ -225,6 +226,7 @@ def test_every_command_of_a_workflow_finds_what_it_needs(name: str, tmp_path: Pa
         ("pages", "make html", "make page"),
         ("pages", "-m tools.slides", "-m tools.decks"),
         ("pages", "--book ..", "--books .."),
+        ("release", "_build/pdf/*.pdf", "_build/paper/*.pdf"),
         ("release", "dist slides", "dist"),
         ("pages", "path: _build/html", "path: _build/book"),
         ("release", "tools/check_release.py", "tools/check_tag.py"),
