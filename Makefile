@@ -71,7 +71,6 @@ test-live: tester
 release-check: tester
 	@$(BUILD)
 	@$(RUN) tools/run_tests.py --only release
-	@QKV_DECKS=all $(RUN) -m pytest -q -n 2 tests/browser/test_slides.py
 
 dist: tester
 	@.venv/bin/uv build --quiet --offline --no-build-isolation --clear --out-dir _build/dist

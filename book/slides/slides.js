@@ -1,20 +1,23 @@
 // Starts reveal.js, and enlarges what an explorer draws as far as its slide has room.
 (() => {
   const [SMALLEST, LARGEST, TRIES] = [0.4, 3, 7];
+  const BESIDE = [380, 520]; // px, of controls
+  const WORDS = [28, 24, 20, 16]; // px: what was moved to a table too long for its slide is set smaller
   const frames = () => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); });
 
   // The drawing is laid out anew at each size: narrower where it is enlarged more.
   async function fits(explorer, size) {
     explorer.style.setProperty("--fit", size);
     await frames();
-    const [place, drawn] = [explorer.parentElement, explorer].map((element) => element.getBoundingClientRect());
-    return drawn.height <= place.height + 0.5
+    const box = explorer.closest(".qkv-explore");
+    const [place, drawn, around, control] = [explorer.parentElement, explorer, box, box.querySelector(".qkv-controls").lastElementChild]
+      .map((element) => element.getBoundingClientRect());
+    return drawn.height <= place.height + 0.5 && control.bottom <= around.bottom + 0.5
       && [explorer, ...explorer.querySelectorAll(".qkv-body, figcaption")].every((box) => box.scrollWidth <= box.clientWidth + 1);
   }
 
-  async function largest(explorer, beside) {
-    explorer.closest(".qkv-explore").classList.toggle("qkv-beside", beside);
-    let [low, high] = [SMALLEST, LARGEST];
+  async function largest(explorer, high = LARGEST) {
+    let low = SMALLEST;
     for (let k = 0; k < TRIES; k++) {
       const size = (low + high) / 2;
       if (await fits(explorer, size)) low = size;
@@ -23,18 +26,62 @@
     return low;
   }
 
+  // Controls stand above the drawing or beside it, whichever leaves it the most room.
   async function fit(explorer) {
-    const [above, beside] = [await largest(explorer, false), await largest(explorer, true)];
-    explorer.closest(".qkv-explore").classList.toggle("qkv-beside", beside > above);
-    await fits(explorer, Math.max(above, beside));
-    explorer.dataset.fit = Math.max(above, beside).toFixed(2);
+    const box = explorer.closest(".qkv-explore");
+    const found = [];
+    for (const width of [0, ...BESIDE]) {
+      place(box, width);
+      found.push([await largest(explorer), width]);
+    }
+    const [size, width] = found.reduce((best, other) => (other[0] > best[0] ? other : best));
+    place(box, width);
+    await settle(explorer, size);
   }
+
+  function place(box, width) {
+    box.classList.toggle("qkv-beside", width > 0);
+    box.style.setProperty("--beside", `${width}px`);
+  }
+
+  // What takes more room than it did at the start is drawn smaller. Nothing grows again under the reader's hand.
+  async function refit(explorer) {
+    let size = Number(explorer.dataset.fit);
+    delete explorer.dataset.fit;
+    do {
+      moved.delete(explorer);
+      for (const words of WORDS) {
+        explorer.style.setProperty("--words", `${words}px`);
+        if (await fits(explorer, size)) break;
+        size = await largest(explorer, size);
+        if (await fits(explorer, size)) break;
+      }
+    } while (moved.has(explorer));
+    await settle(explorer, size);
+  }
+
+  async function settle(explorer, size) {
+    await fits(explorer, size);
+    explorer.dataset.fit = size.toFixed(3);
+    if (moved.has(explorer)) refit(explorer);
+  }
+
+  const moved = new Set(); // since their size was last looked at
+  const moves = new MutationObserver((changes) => {
+    for (const explorer of new Set(changes.map(({ target }) => target))) {
+      moved.add(explorer);
+      if (explorer.dataset.fit) refit(explorer);
+    }
+  });
 
   function fitIn(place) {
     for (const explorer of place.querySelectorAll(".qkv-explorer:not([data-fit])")) fit(explorer);
   }
 
-  for (const explorer of document.querySelectorAll(".qkv-explorer")) explorer.parentElement.classList.add("qkv-fit");
+  for (const explorer of document.querySelectorAll(".qkv-explorer")) {
+    explorer.parentElement.classList.add("qkv-fit");
+    moves.observe(explorer, { attributeFilter: ["data-values"] });
+  }
   for (const box of document.querySelectorAll(".qkv-explore")) box.addEventListener("keydown", keys);
 
   // Arrows move a slider, not the slides. What a clicker sends, Page Down, always goes on; Escape
