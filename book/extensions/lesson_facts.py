@@ -2,15 +2,13 @@
 
 import functools
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 from qkv.exercises import check
 from qkv.explore.start_map import BOOK, Chapter
+from qkv.notebooks.exercise_cells import exercises_of
 from qkv.notebooks.widget_state import EXPLORER_ID, STATE_MIME, renumber, views_of
-
-HEADING = re.compile(r"^### Exercise (\S+) · (.+)\n+\*About (\d+) minutes?\.\*$", re.MULTILINE)
 
 
 class Stale(ValueError):
@@ -34,10 +32,9 @@ def read(path: Path, _: int) -> dict[str, Any]:
 
 def exercise_of(notebook: dict[str, Any], name: str) -> tuple[str, int]:
     """Its title and the minutes that it states."""
-    for cell in notebook["cells"]:
-        for found, title, minutes in HEADING.findall("".join(cell["source"])):
-            if found == name:
-                return title, int(minutes)
+    for exercise in exercises_of(notebook["cells"]):
+        if exercise.name == name:
+            return exercise.title, exercise.minutes
     raise Stale(f"no exercise {name!r} in its chapter")
 
 

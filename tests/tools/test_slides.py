@@ -34,10 +34,14 @@ def chapter(tmp_path, *cells):
         html.append(text if kind == "code" else f"<!-- cell {name} --><section>{text}</section>")
     exercises = "## Exercises\n\n### Exercise toy-1 · By *hand*\n\n*About 5 minutes.*\n\nHow?"
     further = "## Going further\n\n### Exercise toy-2 · More\n\n*About 9 minutes.*\n"
-    for name, text in (("toy-e", exercises), ("toy-f", further)):
-        stored.append({"id": name, "cell_type": "markdown", "metadata": {}, "source": [text]})
+    for name, text in (("toy-1", exercises), ("toy-2", further)):
+        answer = ["answer = ...\n", f'check("{name}", answer)']
+        stored.append(
+            {"id": f"{name}-e", "cell_type": "markdown", "metadata": {}, "source": [text]}
+        )
+        stored.append({"id": f"{name}-a", "cell_type": "code", "metadata": {}, "source": answer})
     heading = "Exercise toy-1 · By <em>hand</em>"
-    html.append(f"<!-- cell toy-e --><section><h2>Exercises</h2><h3>{heading}</h3></section>")
+    html.append(f"<!-- cell toy-1-e --><section><h2>Exercises</h2><h3>{heading}</h3></section>")
     (tmp_path / "07_toy.ipynb").write_text(json.dumps({"cells": stored, "metadata": {}}))
     (tmp_path / "07_toy.html").write_text(f"<article>{''.join(html)}</article>")
     return read_chapter(tmp_path / "07_toy.ipynb", tmp_path / "07_toy.html")

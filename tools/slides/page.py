@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Any
 
 from bs4 import BeautifulSoup, Comment, Tag
 
+from qkv.notebooks.exercise_cells import exercises_of
 from qkv.notebooks.widget_state import views_of
 
-EXERCISES, FURTHER = "## Exercises", "## Going further"
-EXERCISE = re.compile(r"^### Exercise .+\s+\*About (\d+) minutes?\.\*$", re.MULTILINE)
+EXERCISES = "## Exercises"
 SHOW_PROSE = "show-prose"
 DEFAULT = {"markdown": "notes", "code": "skip"}
 TYPES = ("slide", "subslide", "fragment", "skip", "notes", "-")
@@ -65,17 +64,17 @@ def read_chapter(notebook_file: Path, page: Path) -> Chapter:
     for cell_id, block in page_blocks(soup):
         shown.setdefault(cell_id, []).append(block)
     cells: list[Cell] = []
-    exercises: list[tuple[Tag, int]] = []
-    in_core = True
     for stored in notebook["cells"]:
-        source = "".join(stored["source"])
-        if source.startswith(FURTHER):
+        if "".join(stored["source"]).startswith(EXERCISES):
             break
-        in_core = in_core and not source.startswith(EXERCISES)
-        if in_core:
-            cells.append(read_cell(name, stored, shown))
-        headings = [block for block in shown.get(stored["id"], []) if block.name == "h3"]
-        exercises += zip(headings, map(int, EXERCISE.findall(source)), strict=False)
+        cells.append(read_cell(name, stored, shown))
+    exercises = [
+        (heading, exercise.minutes)
+        for exercise in exercises_of(notebook["cells"])
+        if not exercise.further
+        for heading in shown.get(notebook["cells"][exercise.question.start]["id"], [])
+        if heading.name == "h3"
+    ]
     return Chapter(name, notebook, cells, exercises)
 
 

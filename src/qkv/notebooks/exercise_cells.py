@@ -41,7 +41,12 @@ class ExerciseCells:
 
 
 def exercises_of(cells: Sequence[Any]) -> list[ExerciseCells]:
-    """The exercises of a chapter's cells, in the order in which they stand."""
+    """The exercises of a chapter's cells, in the order in which they stand.
+
+    Args:
+        cells: of a notebook as nbformat or the json module reads it.
+    """
+    cells = [{**cell, "source": "".join(cell["source"])} for cell in cells]
     headings = [
         (place, match)
         for place, cell in enumerate(cells)
