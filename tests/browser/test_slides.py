@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import violations
 from tests.browser.conftest import Watch
 from tests.helpers.waiting import until
 from tools.slides.__main__ import MOST_SLIDES, ROOT, build
@@ -173,6 +174,20 @@ def test_an_explorer_keeps_to_its_slide_wherever_it_is_moved(open_deck, deck):
                 slider.press(key)
                 problems += problems_now(page, f"{deck}, slide {n + 1}, {key}")
     assert not problems, "\n".join(problems)
+
+
+def test_axe_finds_nothing_on_the_list_and_on_slides(browser, slides):
+    page = browser.new_page(**SCREEN)  # unwatched: axe asks for the style sheets once more
+    page.goto((slides / "05_masks.html").as_uri())
+    page.wait_for_function("() => globalThis.Reveal?.isReady()")
+    count = page.evaluate("() => Reveal.getTotalSlides()")
+    found = []
+    for n in (0, 1, explorer_slide(page), count - 2, count - 1):  # to the summary and the exercises
+        show(page, n)
+        found += violations(page)
+    page.goto((slides / "index.html").as_uri())
+    assert not found + violations(page)
+    page.close()
 
 
 def test_arrows_move_the_slides_and_escape_gives_them_back(open_deck):
