@@ -63,6 +63,7 @@
   async function settle(explorer, size) {
     await fits(explorer, size);
     explorer.dataset.fit = size.toFixed(3);
+    explorer.parentElement.classList.add("qkv-fitted");
     if (moved.has(explorer)) refit(explorer);
   }
 
