@@ -14,7 +14,7 @@ from rich.console import Console
 from tools import browser, build_book, failures, run_tests
 from tools.failures import Failure, count_needed_modules, name_overlap, nearest_first
 from tools.run_tests import Outcome, count_results, find_steps, run_all, summarise
-from tools.steps import Step
+from tools.steps import RELEASE_TESTS, Step
 from tools.steps import pytest as pytest_step
 
 CI = Path(__file__).parents[2] / ".ci" / "run"
@@ -212,8 +212,11 @@ def test_live_chapters_run_only_when_named() -> None:
 def test_what_a_release_publishes_is_tested_only_when_named() -> None:
     assert "release" not in [step.name for step in run_tests.STEPS]
     assert find_steps("release,lint")[-1] is run_tests.RELEASE
-    chosen = [run_tests.RELEASE.command.index(word) for word in ("release", "tests")]
-    assert chosen == sorted(chosen)
+    assert ("-m", "release", *RELEASE_TESTS) == run_tests.RELEASE.command[-2 - len(RELEASE_TESTS) :]
+    for path in CI.parents[1].glob("tests/**/test_*.py"):
+        if "mark." + "release" in path.read_text("utf-8"):
+            name = path.relative_to(CI.parents[1]).as_posix()
+            assert name.startswith(RELEASE_TESTS), f"{name} is in no folder of RELEASE_TESTS"
     settings = tomllib.loads((CI.parents[1] / "pyproject.toml").read_text("utf-8"))
     options = settings["tool"]["pytest"]["ini_options"]
     assert options["addopts"] == ["-m", "not release"]
