@@ -79,8 +79,9 @@ def children(node: pikepdf.Dictionary) -> list[pikepdf.Dictionary]:
 
 
 def plain(text: str) -> str:
-    """Letters alone: no spaces, ligatures or hyphens that end a line."""
-    return re.sub(r"[\s\x02\ufffe\u200b]", "", unicodedata.normalize("NFKC", text))
+    """Letters alone: no spaces or ligatures, and hyphens as they are within a line."""
+    text = re.sub("[\x02\ufffe]", "-", text)  # what pdfium reads where a hyphen ends a line
+    return re.sub(r"[\s\u200b]", "", unicodedata.normalize("NFKC", text))
 
 
 def print_one(name: str, browser: Browser, book: Path) -> Printed:
