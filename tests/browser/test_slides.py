@@ -86,8 +86,11 @@ def open_deck(browser, slides):
 
 
 def show(page, n):
-    """Go to a slide, all its steps shown, its explorer at its size."""
+    """Go to a slide, all its steps shown, its explorer at its size, and nothing fading any more."""
     page.evaluate(GO_TO, n)
+    page.evaluate(
+        "() => Promise.all(document.getAnimations().map((fade) => fade.finished.catch(() => {})))"
+    )
     page.wait_for_function(FITTED)
     page.evaluate("() => document.fonts.ready")
 
