@@ -15,13 +15,19 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 
-def add_anchors(app: Sphinx, document: nodes.document) -> None:
-    """Give each code cell of a notebook its id, and the project a label of that name."""
+def name_cells(app: Sphinx, document: nodes.document) -> None:
+    """Give the cells of a notebook their ids on its page."""
     path = app.env.doc2path(app.env.docname)
     if not path.endswith(".ipynb"):
         return
     with open(path, encoding="utf-8") as file:
         cells = json.load(file)["cells"]
+    add_anchors(app, document, cells)
+    mark_markdown_cells(document, cells)
+
+
+def add_anchors(app: Sphinx, document: nodes.document, cells: list[dict[str, Any]]) -> None:
+    """Give each code cell its id, and the project a label of that name."""
     labels = app.env.get_domain("std").data["anonlabels"]
     for cell in document.findall(nodes.container):
         if cell.get("nb_element") == "cell_code" and "id" in cells[cell["cell_index"]]:
@@ -31,13 +37,8 @@ def add_anchors(app: Sphinx, document: nodes.document) -> None:
             labels.update({name: (app.env.docname, name) for name in names})
 
 
-def mark_markdown_cells(app: Sphinx, document: nodes.document) -> None:
-    """Write a comment with its id in front of what each Markdown cell of a notebook begins with."""
-    path = app.env.doc2path(app.env.docname)
-    if not path.endswith(".ipynb"):
-        return
-    with open(path, encoding="utf-8") as file:
-        cells = json.load(file)["cells"]
+def mark_markdown_cells(document: nodes.document, cells: list[dict[str, Any]]) -> None:
+    """Write a comment with its id in front of what each Markdown cell begins with."""
     before = -1
     for block in list(blocks(document)):
         # myst-nb counts the lines of cell n from 10,000 (n + 1) on.
@@ -58,6 +59,5 @@ def blocks(parent: nodes.Element) -> Iterator[nodes.Element]:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.connect("doctree-read", add_anchors)
-    app.connect("doctree-read", mark_markdown_cells)
+    app.connect("doctree-read", name_cells)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
