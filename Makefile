@@ -12,7 +12,7 @@ LOCK := .venv/bin/uv pip compile --quiet --no-strip-extras --custom-compile-comm
 BUILD := $(RUN) tools/fetch_npm.py && $(if $(SOLUTIONS),QKV_SOLUTIONS='$(SOLUTIONS)') $(RUN) tools/build_book.py
 
 .DEFAULT_GOAL := help
-.PHONY: help book html serve slides pdf assignments dist quick test test-live release-check notebooks facts new-exercise new-chapter mutants bench lock clean python reader tester
+.PHONY: help book html serve slides pdf assignments dist quick test test-live release-check notebooks translations facts new-exercise new-chapter mutants bench lock clean python reader tester
 
 help:
 	@echo 'make book       build the book and serve it on this machine, its cells live'
@@ -28,6 +28,7 @@ help:
 	@echo 'make dist       build the package into _build/dist, as a release publishes it'
 	@echo 'make assignments  the exercises for nbgrader, into _build/assignments; POINTS=my.csv'
 	@echo 'make notebooks  run the chapters in place and store what they print'
+	@echo 'make translations  bring catalogues and notebooks in other languages to the English ones'
 	@echo 'make facts      write titles and minutes of the chapters wherever the book shows them'
 	@echo 'make new-exercise CHAPTER=masks, make new-chapter NAME=...  lay one out'
 	@echo 'make mutants    plant faults in the package; each must be noticed'
@@ -80,6 +81,9 @@ assignments: tester
 notebooks: reader
 	@$(RUN) tools/run_notebooks.py
 	@$(RUN) tools/book_facts.py
+
+translations: reader
+	@$(RUN) -m tools.translations
 
 facts: reader
 	@$(RUN) tools/book_facts.py

@@ -1,0 +1,1 @@
+"""Message catalogues: what readers see, taken from the sources, and put back translated."""
