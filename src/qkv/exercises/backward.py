@@ -21,6 +21,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import OneEach
+from qkv.language import gettext
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Case: TypeAlias = tuple[
@@ -346,12 +347,20 @@ def build_the_check(answer: object) -> str:
             found = agrees(f, backward, x)
             reject(
                 np.size(found) != 1,
-                f"It returned something of shape {np.shape(found)}.",
+                gettext("It returned something of shape {shape}.").format(shape=np.shape(found)),
                 "Return one truth value, True or False.",
             )
             said = bool(np.all(found))
-            reject(right and not said, f"It refuses a right backward: {name}.", hint)
-            reject(said and not right, f"It accepts a wrong backward: {name}.", hint)
+            reject(
+                right and not said,
+                gettext("It refuses a right backward: {name}.").format(name=gettext(name)),
+                hint,
+            )
+            reject(
+                said and not right,
+                gettext("It accepts a wrong backward: {name}.").format(name=gettext(name)),
+                hint,
+            )
     return "right: it told all of them apart."
 
 
@@ -482,7 +491,9 @@ def pre_norm_back_built(answer: object) -> str:
         dx = as_array(got)
         reject(
             dx.shape != x.shape,
-            f"For x of shape {x.shape} the shape of dx is {dx.shape}.",
+            gettext("For x of shape {expected} the shape of dx is {shape}.").format(
+                expected=x.shape, shape=dx.shape
+            ),
             "A gradient has the shape of what it is the gradient of.",
         )
         gradients = pre_norm_gradients(dy, x, parts)
@@ -511,7 +522,9 @@ def blind_direction(answer: object) -> str:
     right, wrong = float(u @ RIGHT_GRADIENT), float(u @ WRONG_GRADIENT)
     reject(
         not is_near(right, wrong, u[1:], 1e-6),
-        f"Along u the right slope is {right:.8g}, and the wrong gradient gives {wrong:.8g}.",
+        gettext(
+            "Along u the right slope is {right:.8g}, and the wrong gradient gives {wrong:.8g}."
+        ).format(right=right, wrong=wrong),
         "The two gradients differ by (0, 2, −1). Which u does not see that difference?",
     )
     reject(
@@ -532,7 +545,9 @@ def sum_to_shape(answer: object) -> str:
         got = as_array(function(d, shape))
         reject(
             got.shape != shape,
-            f"From {big} to {shape} yours gives the shape {got.shape}.",
+            gettext("From {big} to {shape} yours gives the shape {found}.").format(
+                big=big, shape=shape, found=got.shape
+            ),
             "Two kinds of axes were broadcast: new ones in front, and those of length 1.",
         )
         lead = tuple(range(d.ndim - len(shape)))
@@ -544,18 +559,24 @@ def sum_to_shape(answer: object) -> str:
             got,
             (
                 d.mean(lead + ones, keepdims=True).reshape(shape),
-                f"From {big} to {shape} yours takes a mean.",
+                gettext("From {big} to {shape} yours takes a mean.").format(big=big, shape=shape),
                 "Each copy brings its gradient. What happens to things that are used twice?",
             ),
             (
                 d[tuple(0 if i in lead + ones else slice(None) for i in range(d.ndim))].reshape(
                     shape
                 ),
-                f"From {big} to {shape} yours takes the first copy alone.",
+                gettext("From {big} to {shape} yours takes the first copy alone.").format(
+                    big=big, shape=shape
+                ),
                 "All copies count.",
             ),
         )
-        reject(True, f"From {big} to {shape} the numbers are off.", "Try ones: count the copies.")
+        reject(
+            True,
+            gettext("From {big} to {shape} the numbers are off.").format(big=big, shape=shape),
+            "Try ones: count the copies.",
+        )
     return "right: what was broadcast forward is summed backward."
 
 
@@ -588,7 +609,9 @@ def rms_norm_backward_built(answer: object) -> str:
         dx, dgamma = map(as_array, result)
         reject(
             dx.shape != x.shape or dgamma.shape != gamma.shape,
-            f"For x of shape {x.shape} the shapes are {dx.shape} and {dgamma.shape}.",
+            gettext(
+                "For x of shape {expected} the shapes are {dx_shape} and {dgamma_shape}."
+            ).format(expected=x.shape, dx_shape=dx.shape, dgamma_shape=dgamma.shape),
             "A gradient has the shape of what it is the gradient of.",
         )
         _compare_rms(dx, dgamma, dy, x, gamma)

@@ -20,7 +20,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import Letters, OneEach
-from qkv.language import gettext
+from qkv.language import gettext, gettext_noop
 
 Array = np.ndarray[Any, Any]
 
@@ -39,18 +39,25 @@ def _reject_wasted_work(function: Callable[..., Any]) -> None:
     done = count_operations(lambda q, k: function(q, k, r), q, k).multiplications
     reject(
         done < (n * r - r * (r - 1) // 2) * d,
-        f"Only {done} multiplications could be counted.",
+        gettext("Only {done} multiplications could be counted.").format(done=done),
         "Compute with NumPy on the arrays as they come; do not convert them to float or torch.",
     )
     reject(
         done > n * r * d,
-        f"The scores are right, but it took {done} multiplications.",
-        f"With n = {n}, d = {d}, r = {r} there are n · r · d = {n * r * d}: compute no score that "
-        "you do not return.",
+        gettext("The scores are right, but it took {done} multiplications.").format(done=done),
+        gettext(
+            "With n = {n}, d = {d}, r = {r} there are n · r · d = {product}: compute no score that "
+            "you do not return."
+        ).format(n=n, d=d, r=r, product=n * r * d),
     )
 
 
-AMOUNTS = (gettext("n² part"), gettext("rest"), gettext("scores"), gettext("KV cache"))
+AMOUNTS = (
+    gettext_noop("n² part"),
+    gettext_noop("rest"),
+    gettext_noop("scores"),
+    gettext_noop("KV cache"),
+)
 
 
 @exercise("cost-1", OneEach(AMOUNTS, "ABCD"))
@@ -159,10 +166,14 @@ def window_scores(answer: object) -> str:
         right, full = _window(q, k, r), q @ k.T
         reject(
             got.shape == (n, n) != (n, r),
-            f"The shape is ({n}, {n}), that of all scores.",
-            f"One column for each key of the window: ({n}, {r}).",
+            gettext("The shape is ({n}, {n}), that of all scores.").format(n=n),
+            gettext("One column for each key of the window: ({n}, {r}).").format(n=n, r=r),
         )
-        reject(got.shape != (n, r), f"The shape is {got.shape}.", f"It should be ({n}, {r}).")
+        reject(
+            got.shape != (n, r),
+            gettext("The shape is {shape}.").format(shape=got.shape),
+            gettext("It should be ({n}, {r}).").format(n=n, r=r),
+        )
         blocked = np.isneginf(right)
         reject(
             not np.isneginf(got[blocked]).all(),
@@ -346,8 +357,8 @@ def what_a_faster_chip_helps(letters: str) -> str:
 
 
 LAYERS = (
-    *(gettext("self-attention"), gettext("recurrent")),
-    *(gettext("convolution"), gettext("restricted attention")),
+    *(gettext_noop("self-attention"), gettext_noop("recurrent")),
+    *(gettext_noop("convolution"), gettext_noop("restricted attention")),
 )
 
 

@@ -23,7 +23,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import Letters
-from qkv.language import gettext
+from qkv.language import gettext, gettext_noop
 
 GREEDY, BEAM, LIKELIEST = "i eat", "we sleep", "they swim"
 FLIP = np.log(3.0 / 2.4) / np.log(5 / 3)  # 0.437
@@ -128,7 +128,7 @@ def _name_wrong_choice(got: Step, right: Step, totals: Array, k: int, eos: int) 
     )
     reject(
         is_close(going_on, right[1][: len(going_on)]) and len(going_on) < k,
-        f"With k = {k} only {len(going_on)} go on.",
+        gettext("With k = {k} only {n} go on.").format(k=k, n=len(going_on)),
         "The place of one that ended is given to the next best.",
     )
     reject(
@@ -211,8 +211,8 @@ def three_searches(answer: object) -> str:
     return "right: 0.19, 0.195 and 0.2. A beam of 3 would find the third."
 
 
-SEARCH_ERRORS = Letters("ABCDE", gettext("The numbers prove a search error"))
-PERFECT_SEARCH = Letters("ABCDE", gettext("A perfect search returns the right translation"))
+SEARCH_ERRORS = Letters("ABCDE", gettext_noop("The numbers prove a search error"))
+PERFECT_SEARCH = Letters("ABCDE", gettext_noop("A perfect search returns the right translation"))
 
 
 @exercise("decoding-2", SEARCH_ERRORS, PERFECT_SEARCH)
@@ -319,7 +319,9 @@ def sampling_loop(answer: object) -> str:
     first = {_sentence(function(equal, 1.0, 0.5, rng))[1] for _ in range(100)}
     reject(
         len(first) != 2,
-        f"Four tokens have 0.25 each and top_p is 0.5, and {len(first)} of them were drawn.",
+        gettext("Four tokens have 0.25 each and top_p is 0.5, and {n} of them were drawn.").format(
+            n=len(first)
+        ),
         "Two reach the sum. Keep always the same two: a limit keeps all that are equal.",
     )
     return "right. How many tokens stay changes at each step, with the distribution."
@@ -350,9 +352,13 @@ def _language(dtype: type, equal: bool = False) -> Model:
     def next_logits(tokens: Any) -> Array:
         read = np.asarray(tokens).ravel().tolist()
         if not read or read[0] != SOS:
-            raise RuntimeError("next_logits was given tokens that do not begin with 0, <sos>")
+            raise RuntimeError(
+                gettext("next_logits was given tokens that do not begin with 0, <sos>")
+            )
         if len(read) > 20:
-            raise RuntimeError("more than 20 tokens were written: does the loop end with <eos>?")
+            raise RuntimeError(
+                gettext("more than 20 tokens were written: does the loop end with <eos>?")
+            )
         return np.array(table[EOS if len(read) > 2 else read[-1]])
 
     return next_logits
@@ -485,8 +491,10 @@ def _name_sampling_mistake(
         "The running sum may end at 0.9999999999999999. Compare it with top_p - 1e-6.",
     )
     raise WrongAnswer(
-        f"With temperature {temperature} and top_p {top_p} the sentences come too often or too "
-        "seldom.",
+        gettext(
+            "With temperature {temperature} and top_p {top_p} the sentences come too often or too "
+            "seldom."
+        ).format(temperature=temperature, top_p=top_p),
         "Print the tokens that are kept after [0], and their probabilities. Do they belong "
         "together?",
     )

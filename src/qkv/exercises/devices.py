@@ -20,6 +20,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import OneEach
+from qkv.language import gettext
 
 FloatArray = NDArray[np.float64]
 
@@ -188,13 +189,15 @@ def _whole_numbers(found: object, n: int, group: int) -> tuple[FloatArray, Float
     q, scales = (np.asarray(part) for part in found)  # type: ignore[attr-defined]
     reject(
         q.size != n or scales.size != n // group,
-        f"For {n} weights in groups of {group}, {n} whole numbers and {n // group} scales were "
-        f"asked for, not {q.size} and {scales.size}.",
+        gettext(
+            "For {n} weights in groups of {group}, {n} whole numbers and {groups} scales were "
+            "asked for, not {found_n} and {found_groups}."
+        ).format(n=n, group=group, groups=n // group, found_n=q.size, found_groups=scales.size),
         "w.reshape(-1, group) has one group a row.",
     )
     reject(
         q.dtype != np.int8,
-        f"The first array is {q.dtype}, not int8.",
+        gettext("The first array is {dtype}, not int8.").format(dtype=q.dtype),
         "Only .astype(np.int8) makes it small, after rounding.",
     )
     return q.astype(float).reshape(-1, group), scales.astype(float).reshape(-1)
@@ -211,7 +214,9 @@ def norm_in_float16(answer: object) -> str:
         got = np.asarray(rms_norm(x.copy()))
     exact = x.astype(float) / np.sqrt((x.astype(float) ** 2).mean(axis=1, keepdims=True) + 1e-8)
     reject(
-        got.shape != x.shape, f"The shape is {got.shape}, not that of x.", "Divide each row by one."
+        got.shape != x.shape,
+        gettext("The shape is {shape}, not that of x.").format(shape=got.shape),
+        "Divide each row by one.",
     )
     close = np.isclose(got.astype(float), exact, rtol=1.5e-3, atol=1e-4).all(axis=1)
     reject(
@@ -246,7 +251,7 @@ def norm_in_float16(answer: object) -> str:
     )
     reject(
         got.dtype != np.float16,
-        f"The result is {got.dtype}.",
+        gettext("The result is {dtype}.").format(dtype=got.dtype),
         "The next layer expects float16: cast the result back.",
     )
     return "right. No square is ∞, and 1e-8 is not 0. Both hold if squares and sums are float32."
@@ -264,7 +269,9 @@ def safe_words(answer: object) -> str:
         got = np.asarray(safe(logits.copy(), e))
         reject(
             got.shape != (40,),
-            f"For logits of shape (40, 11) the shape is {got.shape}; (40,) is asked for.",
+            gettext(
+                "For logits of shape (40, 11) the shape is {shape}; (40,) is asked for."
+            ).format(shape=got.shape),
             "One truth value for each row.",
         )
         spread = first - logits.min(axis=1)
@@ -348,7 +355,9 @@ def lost_in_bfloat16(answer: object) -> str:
     first, second = (bfloat16(x) for x in (low, high))
     reject(
         first != second,
-        f"They become {first} and {second}.",
+        gettext("They become {first} and {second}.").format(first=first, second=second),
         "All numbers nearer to 10 than to 10 − 0.0625 or 10 + 0.0625 become 10.",
     )
-    return f"right: both become {first}. Two words with these logits cannot be told apart."
+    return gettext(
+        "right: both become {number}. Two words with these logits cannot be told apart."
+    ).format(number=first)

@@ -20,6 +20,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import Letters
+from qkv.language import gettext
 
 Array: TypeAlias = np.ndarray[Any, Any]
 # Of online softmax: the peak (the highest score), Σ exp(score − peak), Σ exp(score − peak) value.
@@ -214,10 +215,10 @@ def hidden_bug(answer: object) -> str:
         "With the second row the wrong output is still too near.",
         "Early tiles get too much weight. Which of their values are far from the right output?",
     )
-    return (
+    return gettext(
         "right. A test whose first tile holds the highest score cannot find this bug. "
-        f"Your second row shows it: wrong by {gaps[1]:.1f}."
-    )
+        "Your second row shows it: wrong by {gap:.1f}."
+    ).format(gap=gaps[1])
 
 
 @exercise("efficient-4")
@@ -326,7 +327,9 @@ def repaired_blocks(answer: object) -> str:
         for size in (2, 7):
             reject(
                 not gap(q + np.array([low, 0, 0, 0]), size) < 5e-3,  # float32 is right too
-                f"With scores near −{low / 2:,.0f} for all keys, the output is wrong."
+                gettext("With scores near −{size:,.0f} for all keys, the output is wrong.").format(
+                    size=low / 2
+                )
                 if low < 1e5
                 else "With scores far below zero for all keys, the output is wrong.",
                 "A peak is the highest score so far. What is it before any score was read?",

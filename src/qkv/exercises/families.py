@@ -20,6 +20,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import Letters
+from qkv.language import gettext
 
 
 def _labels(ids: np.ndarray, prefix: int, pad_id: int) -> np.ndarray:
@@ -194,8 +195,8 @@ def _check_prefix_mask(got: Any, T: int, prefix: int) -> None:
     right = triangle | given
     reject(
         got.shape not in ((T, T), (1, T, T), (1, 1, T, T)),
-        f"For {T} tokens the shape of the mask is {got.shape}.",
-        f"({T}, {T}): queries are rows, keys are columns.",
+        gettext("For {T} tokens the shape of the mask is {shape}.").format(T=T, shape=got.shape),
+        gettext("({T}, {T}): queries are rows, keys are columns.").format(T=T),
     )
     got = got.reshape(T, T)
     reject(
@@ -240,12 +241,14 @@ def _check_prefix_labels(got: Any, ids: np.ndarray, prefix: int, pad_id: int) ->
     right, T = _labels(ids, prefix, pad_id), ids.shape[1]
     reject(
         got.shape != ids.shape,
-        f"For ids of shape {ids.shape} the shape of the answers is {got.shape}.",
+        gettext("For ids of shape {expected} the shape of the answers is {shape}.").format(
+            expected=ids.shape, shape=got.shape
+        ),
         "One answer for each row, the last one included: what comes after the last token?",
     )
     reject(
         got.dtype.kind not in "iu",
-        f"The answers are {got.dtype} numbers.",
+        gettext("The answers are {dtype} numbers.").format(dtype=got.dtype),
         "Answers are ids, and cross-entropy takes whole numbers. Which entry made them others?",
     )
     if np.array_equal(got, right):
@@ -326,7 +329,7 @@ def masked_batch(answer: object) -> str:
         reads, answers = (as_array(part, tokens.shape) for part in got)
         reject(
             answers.dtype.kind not in "iu",
-            f"The answers are {answers.dtype} numbers.",
+            gettext("The answers are {dtype} numbers.").format(dtype=answers.dtype),
             "Answers are ids, and cross-entropy takes whole numbers.",
         )
         masked = np.where(gaps, mask_id, tokens)
@@ -443,7 +446,9 @@ def fill_in_the_middle(answer: object) -> str:
             "What is words[3:3]? The marks stay.",
         )
         raise WrongAnswer(
-            f"For words[{start}:{stop}] it gives {' '.join(map(str, got))}.",
+            gettext("For words[{start}:{stop}] it gives {words}.").format(
+                start=start, stop=stop, words=" ".join(map(str, got))
+            ),
             "Three marks, three pieces, and the end; the piece that is asked stands last.",
         )
     return "right. A causal mask lets the middle see both sides, because both stand before it."

@@ -18,6 +18,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import OneEach
+from qkv.language import gettext
 
 
 def _as_marks(answer: object) -> str:
@@ -152,7 +153,7 @@ def same_output(answer: object) -> str:
     )
     reject(
         abs(weights.sum() - 1) > 1e-3,  # half precision is enough
-        f"The weights sum to {weights.sum():.3f}.",
+        gettext("The weights sum to {total:.3f}.").format(total=weights.sum()),
         "What is taken from one word has to go to another.",
     )
     reject(weights[0] > 1e-6, "The first word still has weight.", "It has to lose all of it.")
@@ -164,7 +165,9 @@ def same_output(answer: object) -> str:
     )
     reject(
         not is_close(output, [1.2, 1.2], 2e-3),
-        f"The output is ({output[0]:.3f}, {output[1]:.3f}), and not (1.200, 1.200).",
+        gettext("The output is ({first:.3f}, {second:.3f}), and not (1.200, 1.200).").format(
+            first=output[0], second=output[1]
+        ),
         "If the first word loses weight, one entry falls. Which other word has to lose as much?",
     )
     return (
@@ -261,7 +264,9 @@ def _name_move(
     reject(is_(after), "That is how long the new output is.", "How far is it from the old one?")
     reject(
         got.size != right.size,
-        f"Expected T = {len(right)} lengths, got shape {got.shape}.",
+        gettext("Expected T = {T} lengths, got shape {shape}.").format(
+            T=len(right), shape=got.shape
+        ),
         "Sum over heads, then take the length along the last axis.",
     )
     reject(True, "Not these lengths.", "One head, one query first: (new − old) · values · W_O.")

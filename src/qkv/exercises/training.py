@@ -19,6 +19,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import OneEach
+from qkv.language import gettext
 from qkv.numpy import cross_entropy, cross_entropy_backward
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -35,7 +36,9 @@ def _read(result: Any, shape: tuple[int, ...]) -> tuple[float, Array]:
     reject(loss.size != 1, "The loss is not one number.", "Average over all words of the batch.")
     reject(
         gradient.shape != shape,
-        f"The gradient has the shape {gradient.shape}; the logits have {shape}.",
+        gettext("The gradient has the shape {shape}; the logits have {expected}.").format(
+            shape=gradient.shape, expected=shape
+        ),
         "One number for each logit, those of <PAD> included.",
     )
     return float(loss.reshape(())), gradient
@@ -118,7 +121,9 @@ def two_models(answer: object) -> str:
     order = "Loss and perplexity of A, then loss and perplexity of B."
     if isinstance(answer, list | tuple) and all(isinstance(row, list | tuple) for row in answer):
         answer = [number for row in answer for number in row]  # a row for each model
-    got = as_array(answer, (4,), f"Four numbers. {order}").astype(float)
+    got = as_array(
+        answer, (4,), "Four numbers. Loss and perplexity of A, then loss and perplexity of B."
+    ).astype(float)
     a, b = np.array([0.9, 0.9, 0.9, 0.01]), np.full(4, 0.5)
     losses = np.array([-np.log(p).mean() for p in (a, b)])
 
@@ -213,8 +218,8 @@ def diagnose(answer: object) -> str:
     unknown = [name for name in said.values() if name not in DIAGNOSES]
     reject(
         unknown,
-        f"{', '.join(unknown)!r} is none of the diagnoses.",
-        f"They are {', '.join(DIAGNOSES)}.",
+        gettext("{names} is none of the diagnoses.").format(names=repr(", ".join(unknown))),
+        gettext("They are {names}.").format(names=", ".join(DIAGNOSES)),
     )
     reject_choice(
         said,
@@ -366,13 +371,16 @@ def three_steps_of_adam(answer: object) -> str:
     uncorrected = -m / v**0.5
     kept = "m and v were not corrected."
     hint = "Divide m by 1 − 0.9ᵗ and v by 1 − 0.98ᵗ, where t is the step."
+    later = (
+        "In steps 2 and 3 as well: divide m by 1 − 0.9ᵗ and v by 1 − 0.98ᵗ, where t is the step."
+    )
     reject_each(
         got,
         (-right, "The signs are reversed.", "A step goes against m̂."),
         ([-1, 7, -1], "These are plain steps.", "Adam divides m̂ by the root of v̂."),
         ([-1, 1, -1], "The later steps are not η.", "m̂ is an average of gradients, v̂ of squares."),
         (uncorrected, kept, hint),
-        ([-1, *uncorrected[1:]], kept, f"In steps 2 and 3 as well: {hint[0].lower()}{hint[1:]}"),
+        ([-1, *uncorrected[1:]], kept, later),
         (-m / (v / by_v) ** 0.5, "m is not yet m̂.", "Divide it by 1 − 0.9ᵗ, where t is the step."),
         (-(m / by_m) / v**0.5, "v is not yet v̂.", "Divide it by 1 − 0.98ᵗ, where t is the step."),
         (-(m / by_m), "These are the m̂, reversed.", "Divide each by the root of v̂."),

@@ -20,6 +20,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import Letters
+from qkv.language import gettext
 
 
 @exercise("transformer-1")
@@ -179,7 +180,9 @@ def pre_norm_layer(answer: object) -> str:
             continue
         reject(
             got.shape != Y.shape,
-            f"The result has shape {got.shape}, not {Y.shape}.",
+            gettext("The result has shape {shape}, not {expected}.").format(
+                shape=got.shape, expected=Y.shape
+            ),
             "How many rows does the decoder read?",
         )
         _name_layer(got, Y, M, parts)
