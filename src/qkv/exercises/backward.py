@@ -394,7 +394,7 @@ LAYERS = tuple((_rng.normal(size=(2, T, d)), _parts(T, d)) for T, d in ((4, 6), 
 
 
 def pre_norm_gradients(dy: Array, x: Array, parts: tuple[Part, Part]) -> dict[str, Array]:
-    """dx of a pre-norm layer ("right"), and with each likely mistake, by its words."""
+    """dx of a pre-norm layer ("right"), and with each likely mistake, by its key."""
     (f, f_back), (g, g_back) = parts
     ones = np.ones(x.shape[-1])
     n_1 = qn.layer_norm(x, ones)
@@ -419,44 +419,44 @@ def pre_norm_gradients(dy: Array, x: Array, parts: tuple[Part, Part]) -> dict[st
     at_a, at_x = dy + norm_back(g_back(dy, a), a), norm_back(f_back(da, x), x)
     return {
         "right": da + first(da),
-        "no skip": first(through_g),
-        "no skip at a": through_g + first(through_g),
-        "no skip at x": first(da),
-        "side by side": dy + through_g + first(dy),
-        "norm at x": da_wrong_place + first(da_wrong_place),
-        "no norm": no_norm + f_back(no_norm, n_1),
-        "dy around x": dy + first(da),
-        "norm at n": at_n + norm_back(f_back(at_n, n_1), n_1),
-        "feed at a": at_a + first(at_a),
-        "parts at a and x": at_a + norm_back(f_back(at_a, x), x),
-        "parts at x": da + at_x,
-        "post-norm": da_post + f_back(da_post, x),
+        "no_skip": first(through_g),
+        "no_skip_at_a": through_g + first(through_g),
+        "no_skip_at_x": first(da),
+        "side_by_side": dy + through_g + first(dy),
+        "norm_at_x": da_wrong_place + first(da_wrong_place),
+        "no_norm": no_norm + f_back(no_norm, n_1),
+        "dy_around_x": dy + first(da),
+        "norm_at_n": at_n + norm_back(f_back(at_n, n_1), n_1),
+        "feed_at_a": at_a + first(at_a),
+        "parts_at_a_and_x": at_a + norm_back(f_back(at_a, x), x),
+        "parts_at_x": da + at_x,
+        "post_norm": da_post + f_back(da_post, x),
     }
 
 
 USED_TWICE = "a is used twice, and so is x: once in the part, once straight on. Add both gradients."
 PRE_NORM_MISTAKES = {
-    "no skip": ("No gradient goes around the two parts.", USED_TWICE),
-    "no skip at a": ("In the second half no gradient goes around the part.", USED_TWICE),
-    "no skip at x": ("In the first half no gradient goes around the part.", USED_TWICE),
-    "side by side": (
+    "no_skip": ("No gradient goes around the two parts.", USED_TWICE),
+    "no_skip_at_a": ("In the second half no gradient goes around the part.", USED_TWICE),
+    "no_skip_at_x": ("In the first half no gradient goes around the part.", USED_TWICE),
+    "side_by_side": (
         "The first half gets dy.",
         "What arrives at a? It has been through the second half, and around it.",
     ),
-    "norm at x": ("Both norms are taken at x.", "What does the second norm take as its input?"),
-    "no norm": ("The gradient passes the norms unchanged.", "n has a backward too: norm_back."),
-    "dy around x": (
+    "norm_at_x": ("Both norms are taken at x.", "What does the second norm take as its input?"),
+    "no_norm": ("The gradient passes the norms unchanged.", "n has a backward too: norm_back."),
+    "dy_around_x": (
         "Around the first part you send dy.",
         "What arrives at a goes around it: dy, and what came back through the second half.",
     ),
-    "norm at n": ("norm_back is given n.", "It takes what the norm took forward: a, then x."),
-    "feed at a": ("feed_back is given a.", "Its z is what feed took forward."),
-    "parts at a and x": (
+    "norm_at_n": ("norm_back is given n.", "It takes what the norm took forward: a, then x."),
+    "feed_at_a": ("feed_back is given a.", "Its z is what feed took forward."),
+    "parts_at_a_and_x": (
         "attend_back and feed_back are given the inputs of the norms.",
         "Their z is what attend and feed took forward.",
     ),
-    "parts at x": ("attend_back is given x.", "Its z is what attend took forward."),
-    "post-norm": (
+    "parts_at_x": ("attend_back is given x.", "Its z is what attend took forward."),
+    "post_norm": (
         "That is the backward of a post-norm layer.",
         "In which order did x meet the norm and the part? The last step comes back first.",
     ),

@@ -291,7 +291,7 @@ def mended_loop(answer: object) -> str:
     reject_each(
         got,
         (
-            _trained(_loop(read, predict, clear="before the step")),
+            _trained(_loop(read, predict, clear="before_the_step")),
             "No parameter has moved.",
             "Print the loss of two steps. What does step() read, and who has cleared it?",
         ),
@@ -342,7 +342,7 @@ def _trained(function: Any) -> Array:
     return np.concatenate(found)
 
 
-def _loop(read: Array, predict: Array, ignored: int = PAD, clear: str = "before backward") -> Any:
+def _loop(read: Array, predict: Array, ignored: int = PAD, clear: str = "before_backward") -> Any:
     """A training loop, the right one or with a fault."""
     import torch
     from torch.nn import functional as F
@@ -351,10 +351,10 @@ def _loop(read: Array, predict: Array, ignored: int = PAD, clear: str = "before 
         for _ in range(steps):
             logits = model(source, torch.tensor(read)).flatten(0, 1)
             loss = F.cross_entropy(logits, torch.tensor(predict).flatten(), ignore_index=ignored)
-            if clear == "before backward":
+            if clear == "before_backward":
                 optimizer.zero_grad()
             torch.autograd.backward(loss)
-            if clear == "before the step":
+            if clear == "before_the_step":
                 optimizer.zero_grad()
             optimizer.step()
 
