@@ -32,7 +32,8 @@ def tags(text: str) -> Iterator[str]:
 
 
 def code(text: str) -> Iterator[str]:
-    yield from (match[0] for match in CODE.finditer(text) if "\n" not in match[0])
+    matches = CODE.finditer(ROLE.sub(" ", text))
+    yield from (match[0] for match in matches if "\n" not in match[0])
 
 
 def numbers(text: str) -> Iterator[str]:

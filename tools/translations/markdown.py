@@ -75,10 +75,9 @@ def pieces(source: str) -> Iterator[Piece]:
         yield from joined(block)
         block = []
         text = "".join(lines[position:end])
-        if end > position + 1 and has_words_of_its_own(text):
-            yield from message(text)
-        else:
-            yield text, False
+        body = text.rstrip("\n")
+        yield body, end > position + 1 and has_words_of_its_own(text)
+        yield text[len(body) :], False
         first = bool(fence and fence["info"].startswith("{")) or (first and is_option(bare))
         position = end
     yield from joined(block)
