@@ -70,7 +70,7 @@ def form(name: str, parts: tuple[Part, ...], verdicts: dict[str, Any] | None) ->
 def fieldset(name: str, part: Part) -> str:
     """One part of the answer: its label, and what is pressed, chosen or written."""
     controls = "".join(controls_of(name, part))
-    legend = part.label or hint_of(part)
+    legend = gettext(part.label) or hint_of(part)
     return f'<fieldset class="qkv-part"><legend>{escape(legend)}</legend>{controls}</fieldset>'
 
 
@@ -96,15 +96,13 @@ def controls_of(name: str, part: Part) -> Iterator[str]:
                     f" required><span>{escape(value)}</span></label>"
                     for value in part.values
                 )
-                yield (
-                    f'<fieldset class="qkv-values"><legend>{escape(place)}</legend>{radios}'
-                    "</fieldset>"
-                )
+                legend = f"<legend>{escape(gettext(place))}</legend>"
+                yield f'<fieldset class="qkv-values">{legend}{radios}</fieldset>'
         case Number():
             yield (
                 f'<input type="number" required min="0" max="{part.highest}"'
                 f' step="{10**-part.decimals:.{part.decimals}f}"'
-                f' aria-label="{escape(part.label)}">'
+                f' aria-label="{escape(gettext(part.label))}">'
             )
 
 

@@ -25,7 +25,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import OneEach
-from qkv.language import gettext
+from qkv.language import gettext_noop
 
 # The chapter's embeddings: a fluffy blue creature roamed the verdant forest.
 NONE, NOUN, VERB = [0] * 6, [1, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0]
@@ -524,7 +524,7 @@ def silent_mistake(answer: object) -> str:
 @exercise(
     "attention-6",
     OneEach(
-        (gettext("keys"), gettext("queries"), gettext("values")),
+        (gettext_noop("keys"), gettext_noop("queries"), gettext_noop("values")),
         ("True", "False"),
         lambda chosen: tuple(value == "True" for value in chosen),
     ),

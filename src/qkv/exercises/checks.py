@@ -11,6 +11,11 @@ An exercise is a function of the reader's answer in `qkv/exercises/<concept>.py`
 
 One whose answer is chosen, of letters, say, declares that (`choices.py`), and a page asks it with
 buttons. The letters of an answer are then read before the function gets them.
+
+Mistakes, hints and remarks reach the reader in the language of `qkv.set_language`. A literal is
+translated here; one with fields is translated before they are filled in:
+
+    gettext("The shape is {shape}.").format(shape=mask.shape)
 """
 
 from __future__ import annotations
@@ -30,6 +35,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from qkv.exercises.choices import VERDICTS_MIME, Letters, Part, answer_of, verdict_table
+from qkv.language import gettext
 
 Exercise = Callable[[Any], str | None]
 AnyExercise = TypeVar("AnyExercise", bound=Exercise)
@@ -44,7 +50,7 @@ class WrongAnswer(Exception):
 
     def __init__(self, mistake: str, hint: str) -> None:
         super().__init__(mistake)
-        self.mistake, self.hint = mistake, hint
+        self.mistake, self.hint = gettext(mistake), gettext(hint)
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ class Verdict:
         return self.state == "right"
 
     def __repr__(self) -> str:
-        hint = f" Hint: {self.hint}" if self.hint else ""
+        hint = f" {gettext('Hint:')} {self.hint}" if self.hint else ""
         return f"{MARKS[self.state]} {self.name}: {self.text}{hint}"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
@@ -74,7 +80,8 @@ class Verdict:
         return {VERDICTS_MIME: {"exercise": self.name, **self.table()}}
 
     def _repr_html_(self) -> str:
-        hint = f"<br><em>Hint:</em> {escape(self.hint)}" if self.hint else ""
+        label = escape(gettext("Hint:"))
+        hint = f"<br><em>{label}</em> {escape(self.hint)}" if self.hint else ""
         return (
             f'<div class="qkv-verdict qkv-{self.state}" role="status">{MARKS[self.state]} '
             f"<strong>{escape(self.name)}</strong>: {escape(self.text)}{hint}</div>"
@@ -114,12 +121,13 @@ def check(name: str, answer: object = None) -> Verdict:
     """
     known = load_exercises(concept_of(name))
     if name not in known:
-        return Verdict(str(name), "wrong", "there is no such exercise.", _suggest_name(name, known))
+        text = gettext("there is no such exercise.")
+        return Verdict(str(name), "wrong", text, _suggest_name(name, known))
     judge = partial(_judge, name, known[name])
     if answer is None or answer is ...:
         choices = choices_of(name)
         table = partial(verdict_table, choices, judge) if choices else None
-        return Verdict(name, "open", "not answered yet.", table=table)
+        return Verdict(name, "open", gettext("not answered yet."), table=table)
     return judge(answer)
 
 
@@ -145,9 +153,11 @@ def _judge(name: str, function: Exercise, answer: object) -> Verdict:
     except WrongAnswer as error:
         return Verdict(name, "wrong", error.mistake, error.hint)
     except Exception as error:  # a check must not break the reader's notebook
-        text = f"this answer could not be read ({type(error).__name__}: {error})."
-        return Verdict(name, "wrong", text, "Give what the exercise asks for, in that form.")
-    return Verdict(name, "right", remark or "right.")
+        text = gettext("this answer could not be read ({error}: {message}).")
+        text = text.format(error=type(error).__name__, message=error)
+        hint = gettext("Give what the exercise asks for, in that form.")
+        return Verdict(name, "wrong", text, hint)
+    return Verdict(name, "right", gettext(remark) if remark else gettext("right."))
 
 
 def _read_letters(function: Exercise, answer: object) -> object:
@@ -160,8 +170,8 @@ def _read_letters(function: Exercise, answer: object) -> object:
 def _suggest_name(name: object, known: Mapping[str, Exercise]) -> str:
     matches = difflib.get_close_matches(str(name), known, n=1)
     if matches:
-        return f"Did you mean {matches[0]!r}?"
-    return "Names look like 'masks-2': the chapter's concept, a hyphen, a number."
+        return gettext("Did you mean '{name}'?").format(name=matches[0])
+    return gettext("Names look like 'masks-2': the chapter's concept, a hyphen, a number.")
 
 
 def reject(condition: object, mistake: str, hint: str) -> None:
@@ -199,7 +209,7 @@ def as_number(answer: object) -> float:
     array = as_array(answer)
     reject(
         array.size != 1,
-        f"One number was asked for; this has shape {array.shape}.",
+        gettext("One number was asked for; this has shape {shape}.").format(shape=array.shape),
         "Give a single number, such as 0.25.",
     )
     return float(array.reshape(()))
@@ -219,10 +229,9 @@ def as_array(
         hint: for an answer of another shape.
     """
     if isinstance(answer, str | Mapping) or callable(answer):
-        type_name = type(answer).__name__
-        raise WrongAnswer(
-            f"Numbers were asked for; this is a {type_name}.", "Give a number or an array."
-        )
+        mistake = gettext("Numbers were asked for; this is a {type}.")
+        mistake = mistake.format(type=type(answer).__name__)
+        raise WrongAnswer(mistake, "Give a number or an array.")
     try:
         array = _plain_array(answer)
     except Exception:  # ragged lists, lists of tensors that still carry a graph
@@ -236,7 +245,7 @@ def as_array(
         array = array.reshape(shape)
     reject(
         shape is not None and array.shape != shape,
-        f"The shape is {array.shape}; asked for is {shape}.",
+        gettext("The shape is {got}; asked for is {right}.").format(got=array.shape, right=shape),
         hint,
     )
     return array
@@ -261,7 +270,9 @@ def as_letters(answer: object, known: str) -> str:
     letters = {letter for word in words if word != "AND" for letter in word}
     reject(
         not letters <= set(known),
-        f"Letters from {known[0]} to {known[-1]} were asked for.",
+        gettext("Letters from {first} to {last} were asked for.").format(
+            first=known[0], last=known[-1]
+        ),
         'Write those that you choose as one string: "XY" for X and Y.',
     )
     return "".join(sorted(letters))
@@ -283,9 +294,9 @@ def as_sets(answer: object, order: str) -> list[set[float]]:
 def as_function(answer: object) -> Callable[..., Any]:
     """The reader's function; what it raises becomes a `WrongAnswer` that names its line."""
     if not callable(answer):
-        type_name = type(answer).__name__
+        mistake = gettext("A function was asked for; this is a {type}.")
         raise WrongAnswer(
-            f"A function was asked for; this is a {type_name}.",
+            mistake.format(type=type(answer).__name__),
             "Hand over the function itself, without calling it: check(name, my_function).",
         )
 
@@ -294,10 +305,8 @@ def as_function(answer: object) -> Callable[..., Any]:
         try:
             result = answer(*copies, **kwargs)
         except Exception as error:
-            line = _failing_line(error)
             raise WrongAnswer(
-                f"Your function raised {type(error).__name__}: {error}{line}.",
-                "Call it yourself on a small example first.",
+                _failure(error), "Call it yourself on a small example first."
             ) from error
         reject(
             result is None,
@@ -309,9 +318,15 @@ def as_function(answer: object) -> Callable[..., Any]:
     return guarded
 
 
-def _failing_line(error: Exception) -> str:
+def _failure(error: Exception) -> str:
+    """What the reader's function raised, and in which of its lines where that is known."""
+    kind = type(error).__name__
     frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is the guard's own
-    return f" (line {frames[0].lineno}: {frames[0].line})" if frames and frames[0].line else ""
+    if not frames or not frames[0].line:
+        text = gettext("Your function raised {error}: {message}.")
+        return text.format(error=kind, message=error)
+    text = gettext("Your function raised {error}: {message} (line {number}: {code}).")
+    return text.format(error=kind, message=error, number=frames[0].lineno, code=frames[0].line)
 
 
 def is_close(got: object, expected: object, tolerance: float = 1e-6) -> bool:

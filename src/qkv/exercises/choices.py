@@ -4,7 +4,8 @@ A question of letters, signs or names has finitely many answers. The exercise de
 
     @exercise("masks-3", Letters("ABCDE"))
 
-so that a page can show buttons, and Python's own words when nobody runs Python.
+so that a page can show buttons, and Python's own words when nobody runs Python. What a part or a
+place is called is translated by the page; the keys, which are answers, stay as they are.
 """
 
 from __future__ import annotations

@@ -21,14 +21,14 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import Letters, Number
-from qkv.language import gettext
+from qkv.language import gettext_noop
 from qkv.pretrained import pretrained
 from qkv.translator import AttentionMaps
 
-CLAIMS = Letters("ABCD", gettext("Claims that the weights show"))
+CLAIMS = Letters("ABCD", gettext_noop("Claims that the weights show"))
 
 
-@exercise("start-1", Number(2, 2, gettext("Average weight of rabbit")), CLAIMS)
+@exercise("start-1", Number(2, 2, gettext_noop("Average weight of rabbit")), CLAIMS)
 def row_of_weights(answer: object) -> str:
     """The average of what 0.93 leaves and 0.99, and what weights show alone: 0.53, A and D."""
     number, chosen = answer if isinstance(answer, tuple | list) and len(answer) == 2 else ("", "")
