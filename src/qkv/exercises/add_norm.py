@@ -17,6 +17,7 @@ from qkv.exercises.checks import (
     reject,
     reject_each,
 )
+from qkv.language import gettext
 from qkv.numpy import layer_norm_backward
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -70,7 +71,7 @@ def reject_other_dtype(got: Array, x: Array) -> None:
     """Raise `WrongAnswer` unless the answer has the format of x."""
     reject(
         got.dtype != x.dtype,
-        f"For {x.dtype} numbers the result is {got.dtype}.",
+        gettext("For {x} numbers the result is {got}.").format(x=x.dtype, got=got.dtype),
         "np.zeros and np.float64 bring float64 in. A plain number such as 1e-5 does not.",
     )
 
@@ -177,7 +178,9 @@ def reject_careless(got: Array, x: Array, calls: int, expected: int) -> None:
     """Raise `WrongAnswer` if a sub-layer was called too often, or the format is another one."""
     reject(
         calls != expected,
-        f"The sub-layers were called {calls} times, not {expected}.",
+        gettext("The sub-layers were called {calls} times, not {expected}.").format(
+            calls=calls, expected=expected
+        ),
         "A sub-layer may be costly, or random. Keep its result in a variable.",
     )
     reject_other_dtype(got, x)
@@ -228,7 +231,7 @@ def fault_found(answer: object) -> str:
         got = as_array(function(x, _counted(np.tanh, calls), gamma, beta))
         reject(
             got.shape != x.shape,
-            f"For x of shape {x.shape} the shape is {got.shape}.",
+            gettext("For x of shape {x} the shape is {shape}.").format(x=x.shape, shape=got.shape),
             "Every step keeps the shape.",
         )
         if is_close(got, pre_norm(x, np.tanh, gamma, beta), SAME[x.dtype.char]):
@@ -251,7 +254,7 @@ def fault_found(answer: object) -> str:
             "Follow x from the first line to the last: what is it when f's output is added to it?",
         )
         raise WrongAnswer(
-            f"Some numbers are off for x of shape {x.shape}.",
+            gettext("Some numbers are off for x of shape {x}.").format(x=x.shape),
             "Compare each line with the formula. Only two lines of the given function are wrong.",
         )
     x, gamma, beta = FAR
@@ -319,7 +322,7 @@ def pre_norm_stack_built(answer: object) -> str:
         )
         reject(
             got.shape != x.shape,
-            f"For x of shape {x.shape} the shape is {got.shape}.",
+            gettext("For x of shape {x} the shape is {shape}.").format(x=x.shape, shape=got.shape),
             "Every step keeps the shape. Which axis does keepdims=True keep?",
         )
         near = 5 * SAME[x.dtype.char]
@@ -394,19 +397,24 @@ def pre_norm_stack_built(answer: object) -> str:
                 "Each token has a mean of its own: over which axis do its numbers lie?",
             )
         raise WrongAnswer(
-            f"Some numbers are off for x of shape {x.shape}.",
+            gettext("Some numbers are off for x of shape {x}.").format(x=x.shape),
             "Try it on one token, 1, 4, 7, with no sub-layers: then only the final norm is left.",
         )
     sentence = INPUTS[1][0]
     for depth in (0, 1, 4):
         plain, (gammas, betas) = [np.tanh, _half_next, np.cos, np.sin][:depth], rows[:, : depth + 1]
+        mistake = (
+            "Two sub-layers are right, and 1 is not."
+            if depth == 1
+            else gettext("Two sub-layers are right, and {depth} are not.").format(depth=depth)
+        )
         reject(
             not is_close(
                 as_array(function(sentence, list(plain), gammas, betas)),
                 stacked(sentence, plain, gammas, betas),
                 1e-8,
             ),
-            f"Two sub-layers are right, and {depth} {'is' if depth == 1 else 'are'} not.",
+            mistake,
             "Let a loop read the list of layers, however long it is.",
         )
     x, gamma, beta = FAR
@@ -424,7 +432,7 @@ def rms_norm_built(answer: object) -> str:
         got = as_array(function(x, gamma))
         reject(
             got.shape != x.shape,
-            f"For x of shape {x.shape} the shape is {got.shape}.",
+            gettext("For x of shape {x} the shape is {shape}.").format(x=x.shape, shape=got.shape),
             "Every step keeps the shape. Which axis does keepdims=True keep?",
         )
         square = (x * x).mean(axis=-1, keepdims=True)
@@ -473,7 +481,7 @@ def rms_norm_built(answer: object) -> str:
             tolerance=SAME[x.dtype.char],
         )
         raise WrongAnswer(
-            f"Some numbers are off for x of shape {x.shape}.",
+            gettext("Some numbers are off for x of shape {x}.").format(x=x.shape),
             "Try 3, 4 with γ = 1: the mean square is 12.5.",
         )
     return "right: no mean, no β."
@@ -499,7 +507,7 @@ def lost_gradient(answer: object) -> str:
     )
     reject(
         not lost,
-        f"dx is {[float(f'{slope:.2g}') for slope in dx]}.",
+        gettext("dx is {slopes}.").format(slopes=[float(f"{slope:.2g}") for slope in dx]),
         "dout is first multiplied by γ. A small step of x in which directions leaves the output as "
         "it is? x + 1 is one, 2x is another. What does 2x do to the normalised vector?",
     )

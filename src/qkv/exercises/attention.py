@@ -25,7 +25,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import OneEach
-from qkv.language import gettext_noop
+from qkv.language import gettext, gettext_noop
 
 # The chapter's embeddings: a fluffy blue creature roamed the verdant forest.
 NONE, NOUN, VERB = [0] * 6, [1, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0]
@@ -152,38 +152,49 @@ def sigmoid_weights(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 ALONE = "Let one query ask alone. Which of its weights may change?"
 SHARES = "Give every key the same value. What must each query receive?"
-# What attention-8 must refuse, and the hint for a detector that does not.
+# What to say of a detector that takes for attention what attention-8 must refuse, and the hint.
 NO_ATTENTION = {
-    "a softmax over the wrong axis": (wrong_axis, SHARES),
-    "a softmax over all pairs at once": (over_all_pairs, SHARES),
-    "no softmax at all": (no_softmax, SHARES),
-    "weights that are each between 0 and 1, whatever their sum": (sigmoid_weights, SHARES),
-    "scores divided by their sum": (
+    "One that is no attention got through: a softmax over the wrong axis.": (wrong_axis, SHARES),
+    "One that is no attention got through: a softmax over all pairs at once.": (
+        over_all_pairs,
+        SHARES,
+    ),
+    "One that is no attention got through: no softmax at all.": (no_softmax, SHARES),
+    "One that is no attention got through: "
+    "weights that are each between 0 and 1, whatever their sum.": (sigmoid_weights, SHARES),
+    "One that is no attention got through: scores divided by their sum.": (
         divided_by_sum,
         "Its weights sum to 1, but some are negative. With which values is the output the weights?",
     ),
-    "weights that depend on the values": (
+    "One that is no attention got through: weights that depend on the values.": (
         values_in_scores,
         "Double all values. What must happen to the output?",
     ),
-    "weights that depend on the directions of the values": (
+    "One that is no attention got through: weights that depend on the directions of the values.": (
         value_direction_in_scores,
         "Doubled values keep their directions. Compare with random other values instead.",
     ),
-    "weights that depend on where a key stands": (
+    "One that is no attention got through: weights that depend on where a key stands.": (
         first_keys_preferred,
         "Shuffle the keys together with their values. What must not change?",
     ),
-    "weights that are larger for the first key, whatever it is": (
+    "One that is no attention got through: "
+    "weights that are larger for the first key, whatever it is.": (
         first_key_preferred,
         "Is there a key that stands where it stood in each order that you try?",
     ),
-    "weights that are larger for the keys in the middle": (
+    "One that is no attention got through: weights that are larger for the keys in the middle.": (
         middle_keys_preferred,
         "Reading the keys backwards is one other order. Try one without a pattern.",
     ),
-    "weights that depend on the other queries": (shared_among_queries, ALONE),
-    "a score that depends on where a query stands": (sharper_from_row_to_row, ALONE),
+    "One that is no attention got through: weights that depend on the other queries.": (
+        shared_among_queries,
+        ALONE,
+    ),
+    "One that is no attention got through: a score that depends on where a query stands.": (
+        sharper_from_row_to_row,
+        ALONE,
+    ),
 }
 
 
@@ -274,7 +285,7 @@ def made_matrices(answer: object) -> str:
     reject(
         not (w_q.ndim == w_k.ndim == 2 and len(w_q) == 6 and w_q.shape == w_k.shape)
         or not w_q.size,
-        f"W_Q has shape {w_q.shape} and W_K {w_k.shape}.",
+        gettext("W_Q has shape {w_q} and W_K {w_k}.").format(w_q=w_q.shape, w_k=w_k.shape),
         "Both have six rows, one for each column of an embedding, and the same width.",
     )
     reject(
@@ -291,7 +302,9 @@ def made_matrices(answer: object) -> str:
     )
     reject(
         bool(nouns[:, 6].min() <= 0.9 and nouns.argmax(axis=1).tolist() == [6, 6]),
-        f"The nouns look at *verdant* most, with the weight {nouns[:, 6].min():.2f} only.",
+        gettext("The nouns look at *verdant* most, with the weight {weight:.2f} only.").format(
+            weight=nouns[:, 6].min()
+        ),
         "What makes a score larger?",
     )
     reject(
@@ -339,8 +352,10 @@ def attention_from_scratch(answer: object) -> str:
     got = np.asarray(result)
     reject(
         got.shape != right.shape,
-        f"For q {q.shape}, k {k.shape} and v {v.shape} the result has shape {got.shape}.",
-        f"One mix of values for each query: {right.shape}.",
+        gettext("For q {q}, k {k} and v {v} the result has shape {shape}.").format(
+            q=q.shape, k=k.shape, v=v.shape, shape=got.shape
+        ),
+        gettext("One mix of values for each query: {shape}.").format(shape=right.shape),
     )
     given = [x.copy() for x in (q, k, v)]
     if callable(answer):
@@ -397,7 +412,8 @@ def attention_from_scratch(answer: object) -> str:
     try:
         both = np.asarray(attention(*sentences))
     except WrongAnswer as error:
-        raise WrongAnswer(f"With two sentences stacked: {error.mistake}", axes) from error
+        mistake = gettext("With two sentences stacked: {mistake}").format(mistake=error.mistake)
+        raise WrongAnswer(mistake, axes) from error
     reject(
         not is_close(both, correct(*sentences)), "With two sentences stacked it goes wrong.", axes
     )
@@ -451,17 +467,22 @@ def without_keepdims(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def check_repaired(repaired: Callable[..., Any], given: list[np.ndarray]) -> None:
     """Refuse a repaired function that is no attention for these queries, keys and values."""
-    sizes = f"For {len(given[0])} queries, {len(given[1])} keys and d_k = {given[0].shape[1]}"
+    sizes = {"n": len(given[0]), "m": len(given[1]), "d_k": given[0].shape[1]}
     try:
         mended = np.asarray(repaired(*given))
     except WrongAnswer as error:
+        mistake = gettext("For {n} queries, {m} keys and d_k = {d_k}: {mistake}")
         raise WrongAnswer(
-            f"{sizes}: {error.mistake}",
+            mistake.format(**sizes, mistake=error.mistake),
             "`exps` has shape (n, m). Which shape has its sum, and which would fit?",
         ) from error
+    other = gettext(
+        "For {n} queries, {m} keys and d_k = {d_k} your `repaired` returns other numbers than "
+        "attention."
+    )
     reject(
         not is_close(mended, correct(*given), 1e-4),
-        f"{sizes} your `repaired` returns other numbers than attention.",
+        other.format(**sizes),
         "Each row of `exps` is divided by its own sum, for all n, m and d_k.",
     )
 
@@ -480,15 +501,15 @@ def silent_mistake(answer: object) -> str:
     check_repaired(repaired, [rng.normal(size=shape) for shape in ((4, 2), (3, 2), (3, 5))])
     check_repaired(repaired, [rng.normal(size=shape) for shape in ((3, 4), (3, 4), (3, 2))])
     q, k, v = (as_array(part).astype(float) for part in parts[1:])
-    shapes = f"q has shape {q.shape}, k {k.shape} and v {v.shape}"
+    shapes = {"q": q.shape, "k": k.shape, "v": v.shape}
     reject(
         not q.ndim == k.ndim == v.ndim == 2,
-        f"Here {shapes}: each needs two axes.",
+        gettext("Here q has shape {q}, k {k} and v {v}: each needs two axes.").format(**shapes),
         "One row a query, one row a key, one row a value: [[1.0], [0.0]] has two rows.",
     )
     reject(
         q.shape[1] != k.shape[1] or len(k) != len(v) or not all(x.size for x in (q, k, v)),
-        f"No attention fits these: {shapes}.",
+        gettext("No attention fits these: q has shape {q}, k {k} and v {v}.").format(**shapes),
         "A query is as wide as a key, and each key has one value.",
     )
     reject(
@@ -500,7 +521,7 @@ def silent_mistake(answer: object) -> str:
         wrong = without_keepdims(q, k, v)
     except ValueError as error:
         raise WrongAnswer(
-            f"For these `broken` raises an error: {error}.",
+            gettext("For these `broken` raises an error: {error}.").format(error=error),
             "Write down the shape of `exps`, and that of its sum. When can one divide the other?",
         ) from error
     right = correct(q, k, v)
@@ -562,7 +583,7 @@ def large_weight_without_effect(answer: object) -> str:
     values = values.reshape(3) if values.size == 3 else values
     reject(
         values.ndim not in (1, 2) or len(values) != 3,
-        f"Three values were asked for; this has shape {values.shape}.",
+        gettext("Three values were asked for; this has shape {shape}.").format(shape=values.shape),
         "One number for each key, or one row of numbers.",
     )
     reject(
@@ -599,7 +620,7 @@ def attention_detector(answer: object) -> str:
         try:
             return bool(detector(whole_numbers_too(attention)))
         except WrongAnswer as error:
-            if "raised" not in error.mistake:
+            if error.__cause__ is None:  # it raised nothing, and has returned None
                 raise
             hint = "The function given to you takes q, k and v, and returns the output alone."
             raise WrongAnswer(error.mistake, hint) from error
@@ -624,6 +645,6 @@ def attention_detector(answer: object) -> str:
         "Your detector refuses the plain average of all values.",
         "Its weights are equal, positive and sum to 1: here it counts as attention.",
     )
-    for slip, (attention, hint) in NO_ATTENTION.items():
-        reject(is_attention(attention), f"One that is no attention got through: {slip}.", hint)
+    for mistake, (attention, hint) in NO_ATTENTION.items():
+        reject(is_attention(attention), mistake, hint)
     return "right: five attentions accepted, twelve others refused, and no formula to compare with."

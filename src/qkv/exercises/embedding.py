@@ -21,6 +21,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import Letters
+from qkv.language import gettext
 
 Pair = tuple[str, str]
 Array = np.ndarray[Any, Any]
@@ -64,7 +65,7 @@ def as_words_and_probabilities(
     pairs = list(answer.items()) if isinstance(answer, Mapping) else _as_list(answer)
     reject(
         len(pairs) != k,
-        f"For k = {k} your function returns {len(pairs)} things.",
+        gettext("For k = {k} your function returns {count} things.").format(k=k, count=len(pairs)),
         "Return a list of k pairs: [(word, probability), …].",
     )
     reject(
@@ -76,7 +77,7 @@ def as_words_and_probabilities(
     unknown = [word for word in words if word not in vocabulary]
     reject(
         unknown,
-        f"{unknown[:1]} is no word of the vocabulary.",
+        gettext("{words} is no word of the vocabulary.").format(words=unknown[:1]),
         "First the word itself, not its id; then the probability.",
     )
     return words, np.array([as_number(probability) for _, probability in pairs])
@@ -181,7 +182,7 @@ def first_merges(answer: object) -> str:
     )
     reject(
         word[0] != "n",
-        f"{word!r} does not make ▁ + n more frequent.",
+        gettext("{word!r} does not make ▁ + n more frequent.").format(word=word),
         "The merges are right. Where does ▁ stand in a word?",
     )
     text = ["new", "new", "newer", "lower", "low", word]
@@ -189,12 +190,16 @@ def first_merges(answer: object) -> str:
     most = max(counts.values())
     reject(
         counts["▁", "n"] < most,
-        f"With {word!r}, another pair occurs {most} times and ▁ + n only {counts['▁', 'n']}.",
+        gettext("With {word!r}, another pair occurs {most} times and ▁ + n only {count}.").format(
+            word=word, most=most, count=counts["▁", "n"]
+        ),
         "The merges are right. How does a word raise the count of ▁ + n, and of nothing else?",
     )
     reject(
         sum(count == most for count in counts.values()) > 1,
-        f"With {word!r}, ▁ + n is still as frequent as another pair, and loses the tie.",
+        gettext(
+            "With {word!r}, ▁ + n is still as frequent as another pair, and loses the tie."
+        ).format(word=word),
         "The merges are right. Which other pairs does your word hold?",
     )
     return "right: count again after every merge; a tie is decided by the rule, not by the text."
@@ -304,17 +309,19 @@ def learn(answer: object) -> str:
         )
         reject(
             got[: len(right)] == right and len(got) > len(right),
-            f"For {text!r} you merge pairs that occur only once.",
+            gettext("For {text!r} you merge pairs that occur only once.").format(text=text),
             "Look at the largest count before you merge: when is it too late?",
         )
         reject(
             got == right[: len(got)],
-            f"For {text!r} you stop after {len(got)} merges.",
+            gettext("For {text!r} you stop after {count} merges.").format(
+                text=text, count=len(got)
+            ),
             "Some pair still occurs twice: count once more after the last merge.",
         )
         reject(
             True,
-            f"For {text!r} these are not the merges.",
+            gettext("For {text!r} these are not the merges.").format(text=text),
             "Print the counts before each merge, and compare them with a count by hand.",
         )
     return "right: count, choose, merge, and stop when no pair occurs twice."
@@ -337,7 +344,9 @@ def table_gradient(answer: object) -> str:
         got = np.asarray(function(ids.copy(), rows.reshape(*ids.shape, d_model).copy(), V))
         reject(
             got.shape != (V, d_model),
-            f"For {V} tokens and d_model = {d_model} the shape is {got.shape}.",
+            gettext("For {tokens} tokens and d_model = {d_model} the shape is {shape}.").format(
+                tokens=V, d_model=d_model, shape=got.shape
+            ),
             "A gradient has the shape of what it is the gradient of.",
         )
         mean = expected / np.maximum(np.bincount(flat, minlength=V), 1)[:, None]
@@ -385,8 +394,9 @@ def likeliest(answer: object) -> str:
         words, shares = as_words_and_probabilities(got, vocabulary, k)
         reject(
             not np.isfinite(shares).all(),
-            f"With logits from {logits.min():.0f} to {logits.max():.0f}, your probabilities are no "
-            "numbers.",
+            gettext(
+                "With logits from {lowest:.0f} to {highest:.0f}, your probabilities are no numbers."
+            ).format(lowest=logits.min(), highest=logits.max()),
             "What may be subtracted from all logits, so that p does not change?",
         )
         best = [vocabulary[i] for i in order[:k]]
@@ -402,7 +412,9 @@ def likeliest(answer: object) -> str:
         )
         reject(
             words != best and table.shape[1] == 1,
-            f"The order is wrong, with logits from {logits.min():.0f} to {logits.max():.0f}.",
+            gettext("The order is wrong, with logits from {lowest:.0f} to {highest:.0f}.").format(
+                lowest=logits.min(), highest=logits.max()
+            ),
             "Several probabilities are 0 or equal for the computer. What still tells them apart?",
         )
         reject(
@@ -423,7 +435,7 @@ def likeliest(answer: object) -> str:
         among = p[order[:k]] / p[order[:k]].sum()
         reject(
             is_close(shares, among, 1e-4) and not is_close(among, p[order[:k]], 1e-4),
-            f"Your {k} probabilities sum to 1.",
+            gettext("Your {k} probabilities sum to 1.").format(k=k),
             "The other words have a share too: softmax first, then choose.",
         )
         reject(
@@ -482,7 +494,9 @@ def text_to_vectors(answer: object) -> str:
         )
         reject(
             got.shape != expected.shape,
-            f"The shape is {got.shape}; asked for is (B, T, d_model) = {expected.shape}.",
+            gettext("The shape is {shape}; asked for is (B, T, d_model) = {right}.").format(
+                shape=got.shape, right=expected.shape
+            ),
             "T is the number of words of the longest sentence, known or not.",
         )
         filler = np.where((ids == vocabulary.index("<pad>"))[..., None], 0, expected)

@@ -17,6 +17,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import Letters
+from qkv.language import gettext
 
 TOLERANCE = 1e-3  # weights may be written as decimals
 
@@ -78,7 +79,7 @@ def bends_where_wanted(answer: object) -> str:
     )
     reject(
         not is_close(out, [0, 1, 0, 0, 1], TOLERANCE),
-        f"The outputs are {', '.join(f'{v:g}' for v in out)}.",
+        gettext("The outputs are {outputs}.").format(outputs=", ".join(f"{v:g}" for v in out)),
         "Begin at n = 1, where only the first unit is above 0. Then n = 2, and so on.",
     )
     return "right: three changes along a line. One LayerNorm alone allows two."
@@ -110,7 +111,7 @@ def negated_and_past(answer: object) -> str:
         "It has four parts.",
     )
     parts = list(answer)  # type: ignore[call-overload]
-    reject(len(parts) != 4, f"There are {len(parts)} parts.", four)
+    reject(len(parts) != 4, gettext("There are {count} parts.").format(count=len(parts)), four)
     w_1, b_1, w_2, b_2 = (as_array(part).astype(float) for part in parts)
     width = b_1.size
     if width == 1:  # one unit: a plain list of three numbers is its column, or its row
@@ -122,8 +123,10 @@ def negated_and_past(answer: object) -> str:
     for name, (matrix, wanted) in shapes.items():
         reject(
             matrix.shape != wanted,
-            f"{name} has shape {matrix.shape}.",
-            f"b_1 says that d_ff is {width}. Then it is {wanted}.",
+            gettext("{name} has shape {shape}.").format(name=name, shape=matrix.shape),
+            gettext("b_1 says that d_ff is {d_ff}. Then it is {shape}.").format(
+                d_ff=width, shape=wanted
+            ),
         )
     finite = all(np.isfinite(part).all() for part in (w_1, b_1, w_2, b_2))
     reject(not finite, "A weight is a finite number.", "Small ones will do.")
@@ -142,7 +145,9 @@ def negated_and_past(answer: object) -> str:
     )
     reject(
         not is_close(said, [0, 0, 0, 1], TOLERANCE),
-        f"It writes {', '.join(f'{v:g}' for v in said)} for (0, 0), (1, 0), (0, 1), (1, 1).",
+        gettext("It writes {outputs} for (0, 0), (1, 0), (0, 1), (1, 1).").format(
+            outputs=", ".join(f"{v:g}" for v in said)
+        ),
         "Compute the sum of each unit for each of these four, then what its row of W_2 adds.",
     )
     reject(
@@ -205,7 +210,7 @@ def repaired_network(answer: object) -> str:
         got = np.asarray(function(x, *weights))
         reject(
             got.shape != x.shape,
-            f"For x of shape {x.shape} the shape is {got.shape}.",
+            gettext("For x of shape {x} the shape is {shape}.").format(x=x.shape, shape=got.shape),
             "One output for each token: (B, T, d_model).",
         )
         between = np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2

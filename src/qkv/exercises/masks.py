@@ -22,6 +22,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import Letters
+from qkv.language import gettext
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Attend: TypeAlias = Callable[[Array], Array]
@@ -137,7 +138,7 @@ class Recorder:
         return len(distinct) > 1 and all(a < b for a, b in itertools.pairwise(distinct))
 
 
-CORRECT = "It raises the alarm for a correct model in {}."
+CORRECT = "It raises the alarm for a correct model in {dtype}."
 ROUNDING = (
     "A prefix and the whole differ by rounding, 1e-7 in float32. Does your changed input keep the "
     "dtype, and does your tolerance know it?"
@@ -194,21 +195,26 @@ def both_masks(answer: object) -> str:
             if ids is five:
                 raise
             raise WrongAnswer(
-                f"It works for five tokens, and not for three: {error}.", FROM_IDS
+                gettext("It works for five tokens, and not for three: {error}.").format(
+                    error=error
+                ),
+                FROM_IDS,
             ) from error
         reject(
             ids is three and got.shape != (B, 1, S, S),
-            f"For five tokens the shape is right, and for ids of shape (2, 3) it is {got.shape}.",
+            gettext(
+                "For five tokens the shape is right, and for ids of shape (2, 3) it is {shape}."
+            ).format(shape=got.shape),
             FROM_IDS,
         )
         reject(
             got.shape != (B, 1, S, S),
-            f"For ids of shape (3, 5) the shape is {got.shape}.",
+            gettext("For ids of shape (3, 5) the shape is {shape}.").format(shape=got.shape),
             "Sentences, one axis for the heads, queries, keys. Which axis needs a None?",
         )
         reject(
             got.dtype != np.bool_,
-            f"The entries are {got.dtype}, not truth values.",
+            gettext("The entries are {dtype}, not truth values.").format(dtype=got.dtype),
             "np.tri(n, dtype=bool) and a comparison of ids give truth values.",
         )
         if np.array_equal(got, words & triangle):
@@ -283,7 +289,7 @@ def repaired_attention(answer: object) -> str:
         got = np.asarray(function(x, ids))
         reject(
             got.shape != x.shape,
-            f"For x of shape {x.shape} the shape is {got.shape}.",
+            gettext("For x of shape {x} the shape is {shape}.").format(x=x.shape, shape=got.shape),
             "One output for each word: repair two lines, and leave the others.",
         )
         mistakes = (
@@ -370,7 +376,9 @@ def leak_detector(answer: object) -> str:
         "Every change stays in the array when the next token is changed.",
         "`other = x` is a second name for the same array. What would make a new one?",
     )
-    reject(false_alarm and alarm.reads_prefixes(), CORRECT.format("float64"), ROUNDING)
+    reject(
+        false_alarm and alarm.reads_prefixes(), gettext(CORRECT).format(dtype="float64"), ROUNDING
+    )
     reject(
         false_alarm,
         "It raises the alarm for a causal model too.",
@@ -394,7 +402,7 @@ def leak_detector(answer: object) -> str:
     for j in (2, 4, 5):
         reject(
             not alarm(causal(hole=(0, j))) or not alarm(causal(hole=(j - 1, j))),
-            f"It misses a leak from token {j}.",
+            gettext("It misses a leak from token {token}.").format(token=j),
             "Go through all tokens and all outputs before them: which does your loop leave out?",
         )
     reject(
@@ -456,14 +464,20 @@ def leak_detector(answer: object) -> str:
         "every sentence?",
     )
     one = Recorder(function, x[:1, :4, :3].copy())
-    reject(one(causal()), CORRECT.format("a batch of one sentence"), ROUNDING)
+    reject(
+        one(causal()),
+        "It raises the alarm for a correct model in a batch of one sentence.",
+        ROUNDING,
+    )
     reject(
         not one(causal(masked=False)),
         "It misses attention with no mask at all, if the batch holds one sentence.",
         "Where do the numbers of your new word come from? Must they differ from the old ones?",
     )
     longer = Recorder(function, np.random.default_rng(12).normal(size=(3, 9, 2)))
-    reject(longer(causal()), CORRECT.format("a longer sentence"), ROUNDING)
+    reject(
+        longer(causal()), "It raises the alarm for a correct model in a longer sentence.", ROUNDING
+    )
     reject(
         not all(longer(causal(hole=(7, 8), sentence=i)) for i in range(3)),
         "It misses a leak in three sentences of nine words.",
@@ -473,7 +487,7 @@ def leak_detector(answer: object) -> str:
         alarm = Recorder(function, x.astype(dtype))
         name = np.dtype(dtype).name
         for norm in (False, True):
-            reject(alarm(causal(norm=norm)), CORRECT.format(name), ROUNDING)
+            reject(alarm(causal(norm=norm)), gettext(CORRECT).format(dtype=name), ROUNDING)
         in_twice = alarm(causal(twice=True))
         reject(
             in_twice and any(np.abs(z).max() > 100 for z in alarm.inputs),
@@ -482,13 +496,15 @@ def leak_detector(answer: object) -> str:
         )
         reject(
             in_twice,
-            f"It raises the alarm for a correct model in {name} that divides twice.",
+            gettext(
+                "It raises the alarm for a correct model in {dtype} that divides twice."
+            ).format(dtype=name),
             "Each division rounds, so an earlier output moves in its last digit. How large must a "
             "move be before you count it?",
         )
         reject(
             not alarm(causal(faint=faint)),
-            f"It misses a leak of {faint:g} in {name}.",
+            gettext("It misses a leak of {size:g} in {dtype}.").format(size=faint, dtype=name),
             "A small leak is still far above a rounding error: mind the tolerance.",
         )
     return "right: it finds every leak that was planted, and raises no false alarm."
@@ -591,17 +607,17 @@ def key_padding_mask(answer: object) -> str:
         )
         reject(
             got.shape != blocked.shape,
-            f"For ids of shape (3, 5) the shape is {got.shape}.",
+            gettext("For ids of shape (3, 5) the shape is {shape}.").format(shape=got.shape),
             "One answer for each key of each sentence, and no axis for queries.",
         )
         reject(
             got.dtype.kind == "f",
-            f"The entries are {got.dtype}, not truth values.",
+            gettext("The entries are {dtype}, not truth values.").format(dtype=got.dtype),
             "A float mask is added to the scores. What does adding 1 to a score block?",
         )
         reject(
             got.dtype != np.bool_,
-            f"The entries are {got.dtype}, not truth values.",
+            gettext("The entries are {dtype}, not truth values.").format(dtype=got.dtype),
             "A comparison of arrays gives truth values by itself. What turned them into numbers?",
         )
         reject(
@@ -633,11 +649,13 @@ def packed_documents_mask(answer: object) -> str:
         got = np.asarray(function(document))
         reject(
             got.shape != same.shape,
-            f"For {len(document)} tokens the shape is {got.shape}.",
+            gettext("For {tokens} tokens the shape is {shape}.").format(
+                tokens=len(document), shape=got.shape
+            ),
             "Rows are queries and columns are keys: (T, T).",
         )
-        kind = f"The entries are {got.dtype}."
-        reject(got.dtype != np.bool_, kind, "Masks in this book are boolean.")
+        mistake = gettext("The entries are {dtype}.").format(dtype=got.dtype)
+        reject(got.dtype != np.bool_, mistake, "Masks in this book are boolean.")
         reject_each(
             got,
             (~(same & earlier), "True and False are swapped.", "Here True = may attend."),
@@ -681,7 +699,7 @@ def blind_spot(answer: object) -> str:
     mask = as_array(answer, shape=(6, 6))
     reject(
         mask.dtype != np.bool_,
-        f"The entries are {mask.dtype}.",
+        gettext("The entries are {dtype}.").format(dtype=mask.dtype),
         "Masks in this book are boolean: np.tri(6, dtype=bool).",
     )
     later = ~np.tri(6, dtype=bool)

@@ -18,6 +18,7 @@ from qkv.exercises.checks import (
     reject,
     reject_each,
 )
+from qkv.language import gettext
 from qkv.numpy import merge_heads, softmax, split_heads
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -368,8 +369,10 @@ def _read(got: object, shape: tuple[int, ...], sizes: tuple[int, ...]) -> Array:
     array = as_array(got)
     reject(
         array.shape != shape,
-        f"For (B, T, S, H, d_k) = {sizes} the shape is {array.shape}.",
-        f"It should be (B, T, d_model) = {shape}.",
+        gettext("For (B, T, S, H, d_k) = {sizes} the shape is {got}.").format(
+            sizes=sizes, got=array.shape
+        ),
+        gettext("It should be (B, T, d_model) = {shape}.").format(shape=shape),
     )
     reject(
         not np.isfinite(array).all(),
@@ -382,6 +385,8 @@ def _read(got: object, shape: tuple[int, ...], sizes: tuple[int, ...]) -> Array:
 def _reject_rest(sizes: tuple[int, ...], dtype: type) -> None:
     reject(
         True,
-        f"With (B, T, S, H, d_k) = {sizes} in {np.dtype(dtype)} the numbers differ.",
+        gettext("With (B, T, S, H, d_k) = {sizes} in {dtype} the numbers differ.").format(
+            sizes=sizes, dtype=np.dtype(dtype)
+        ),
         "Compare with `Heads` above, or with one head after the other in a loop.",
     )

@@ -20,6 +20,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import Letters
+from qkv.language import gettext
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Encode: TypeAlias = Callable[[Array], Array]
@@ -116,31 +117,31 @@ def _opposite_signs(x: Array) -> Array:
     return out
 
 
-PLANTED: tuple[tuple[Encode, str, str], ...] = (
-    (
+def planted() -> Iterator[tuple[Encode, str, str]]:
+    """Models that positional-6 must not call blind, and what to say of a function that does."""
+    yield (
         _last_column,
         "It misses positions that move one column of the outputs alone.",
         "How many of the numbers of an output do you compare? Compare all of them.",
-    ),
-    *(
-        (
+    )
+    for place in range(6):
+        yield (
             _doubled_at(place),
-            f"It misses a model that doubles the output at place {place}.",
+            gettext("It misses a model that doubles the output at place {place}.").format(
+                place=place
+            ),
             "How many of the outputs of a sentence do you compare? Compare all of them.",
         )
-        for place in range(6)
-    ),
-    (
+    yield (
         _of_the_token_before,
         "It misses a model that gives each token the output of the one before it.",
         "Which output belongs to which token? Sorting forgets that.",
-    ),
-    (
+    )
+    yield (
         _opposite_signs,
         "It misses positions that move one sentence up and the next one down.",
         "What does a sum over the sentences show of that? Compare sentence by sentence.",
-    ),
-)
+    )
 
 
 def _wrong_waves(
@@ -287,7 +288,9 @@ def build_waves(answer: object) -> str:
         got = np.asarray(function(p, d_model, base))
         reject(
             got.shape != (len(p), d_model),
-            f"For {len(p)} positions and d_model = {d_model} the shape is {got.shape}.",
+            gettext("For {count} positions and d_model = {d_model} the shape is {shape}.").format(
+                count=len(p), d_model=d_model, shape=got.shape
+            ),
             "One row for each given position, one column for each of d_model numbers.",
         )
         right = waves(p, d_model, base=base)
@@ -296,7 +299,9 @@ def build_waves(answer: object) -> str:
         reject_each(got, *_wrong_waves(p, d_model, base, right), tolerance=1e-4)
         reject(
             True,
-            f"Some numbers are off for positions {places}, d_model = {d_model}, base = {base}.",
+            gettext(
+                "Some numbers are off for positions {places}, d_model = {d_model}, base = {base}."
+            ).format(places=places, d_model=d_model, base=base),
             "Position 0 has the row 0, 1, 0, 1, …; the row of position 1 begins with 0.84, 0.54.",
         )
     return "right: one angle for each pair, sine in the even column, cosine in the odd one."
@@ -359,7 +364,9 @@ def find_the_fault(answer: object) -> str:
         got = np.asarray(function(x))
         reject(
             got.shape != shape,
-            f"For x of shape {shape} the result has shape {got.shape}.",
+            gettext("For x of shape {shape} the result has shape {got}.").format(
+                shape=shape, got=got.shape
+            ),
             "Positions are added to the vectors, so the shape stays.",
         )
         added = got - x
@@ -392,7 +399,7 @@ def find_the_fault(answer: object) -> str:
         reject_each(added, *wrong, tolerance=1e-4)
         reject(
             True,
-            f"For x of shape {shape} some numbers are off.",
+            gettext("For x of shape {shape} some numbers are off.").format(shape=shape),
             "Try zeros of shape (2, 3, 4): which rows does each of the two sentences get?",
         )
     return "right: each sentence begins at position 0 again."
@@ -443,13 +450,15 @@ def order_blind(answer: object) -> str:
         marked[place] = rows[3]
         reject(
             bool(function(encoder(marked), x)),
-            f"It misses a model that marks position {place} alone.",
+            gettext("It misses a model that marks position {place} alone.").format(place=place),
             "Does every token move to another place in your test?",
         )
     for sentence in range(3):
         reject(
             bool(function(encoder(rows, sentence=sentence), x)),
-            f"It misses a model in which only sentence {sentence} has positions.",
+            gettext("It misses a model in which only sentence {sentence} has positions.").format(
+                sentence=sentence
+            ),
             "The batch has several sentences. Do you compare all of them?",
         )
     reject(
@@ -462,7 +471,7 @@ def order_blind(answer: object) -> str:
         "It misses positions that rotate each output and keep its length.",
         "What does the length of a vector show of its direction? Compare number by number.",
     )
-    for encode, mistake, hint in PLANTED:
+    for encode, mistake, hint in planted():
         reject(bool(function(encode, x)), mistake, hint)
     reject(
         any(function(encode, x) for encode in one_order_passes()),
@@ -473,12 +482,16 @@ def order_blind(answer: object) -> str:
         name, y = np.dtype(dtype).name, x.astype(dtype)
         reject(
             not function(encoder(), y),
-            f"In {name} it calls attention without positions not blind.",
+            gettext("In {dtype} it calls attention without positions not blind.").format(
+                dtype=name
+            ),
             "Sums in another order round differently, by 1e-7 in float32. How much do you allow?",
         )
         reject(
             bool(function(encoder(FAINT * rows), y)),
-            f"In {name} it misses positions of size {FAINT:g}.",
+            gettext("In {dtype} it misses positions of size {size:g}.").format(
+                dtype=name, size=FAINT
+            ),
             "Small positions still move the outputs by far more than rounding. Mind the tolerance.",
         )
     return "right: it finds every position that was planted, and calls attention alone blind."
@@ -532,7 +545,9 @@ def shift_by_k(answer: object) -> str:
         got = np.asarray(function(k, d_model))
         reject(
             got.shape != (d_model, d_model),
-            f"For d_model = {d_model} the shape is {got.shape}.",
+            gettext("For d_model = {d_model} the shape is {shape}.").format(
+                d_model=d_model, shape=got.shape
+            ),
             "It takes a vector of d_model numbers to one of d_model numbers.",
         )
         before, after = waves(np.arange(5, 30), d_model), waves(np.arange(5, 30) + k, d_model)
@@ -550,7 +565,9 @@ def shift_by_k(answer: object) -> str:
         )
         reject(
             True,
-            f"M · PE_5 is not PE_{5 + k:g} for d_model = {d_model}.",
+            gettext("M · PE_5 is not PE_{position:g} for d_model = {d_model}.").format(
+                position=5 + k, d_model=d_model
+            ),
             "Begin with d_model = 2 and the block of the core; sine stands before cosine.",
         )
     return "right: one block of two by two for each hand, and p stands nowhere in it."

@@ -21,6 +21,7 @@ from qkv.exercises.checks import (
     reject,
     reject_each,
 )
+from qkv.language import gettext
 from qkv.numpy import layer_norm, scaled_dot_product_attention, softmax
 
 Array: TypeAlias = NDArray[Any]
@@ -96,12 +97,16 @@ def wrong_temperature(effective: Array, inverse: Array, targets: Array) -> Wrong
     error = np.abs(effective - targets)
     if error.min() < 0.01:
         return WrongAnswer(
-            f"Right for {int((error < 0.01).sum())} rows of 4, off where scores spread otherwise.",
+            gettext("Right for {count} rows of 4, off where scores spread otherwise.").format(
+                count=int((error < 0.01).sum())
+            ),
             "Which temperatures does your search reach, and how near does it come to the end?",
         )
     worst = int(error.argmax())
     return WrongAnswer(
-        f"{effective[worst]:.2f} effective tokens came out where {targets[worst]} were asked for.",
+        gettext("{got:.2f} effective tokens came out where {target} were asked for.").format(
+            got=effective[worst], target=targets[worst]
+        ),
         "Do the tokens grow or shrink in number with the temperature? Halve an interval.",
     )
 
@@ -185,7 +190,7 @@ def gradient_of_scores(answer: object) -> str:
     )
     reject(
         abs(ds.sum()) > 2 * TWO_DECIMALS,  # each of the three may be cut or rounded
-        f"Your three numbers add up to {ds.sum():.3g}.",
+        gettext("Your three numbers add up to {total:.3g}.").format(total=ds.sum()),
         "The same amount added to all scores changes no weight, so the gradients add up to 0.",
     )
     reject(
@@ -227,7 +232,7 @@ def divisor_of_a_head(answer: object) -> str:
     )
     reject(
         not right.all(),
-        f"Right for {int(right.sum())} heads of 10.",
+        gettext("Right for {count} heads of 10.").format(count=int(right.sum())),
         "The others have another divisor or are float32: choose a difference that suits them all.",
     )
     return "The logarithm of a ratio of weights is the scaled difference of two scores."
@@ -289,7 +294,9 @@ def scale_measured_within_rows(answer: object) -> str:
     )
     reject(
         not is_close(np.array(rows), np.ones(len(rows)), 1e-3),
-        f"The mean variance within a row comes to {max(rows, key=lambda row: abs(row - 1)):.2f}.",
+        gettext("The mean variance within a row comes to {variance:.2f}.").format(
+            variance=max(rows, key=lambda row: abs(row - 1))
+        ),
         "Variance over the last axis, then the mean over all rows, then one root at the end.",
     )
     reject(
@@ -397,12 +404,16 @@ def dependent_entries(answer: object) -> str:
     means, variances = entry_statistics(q, k)
     reject(
         variances > 0.2,  # what is drawn now and then, and large then, is off by 0.13
-        f"Over the rows, the variance of one of your entries is off by {variances:.2f}.",
+        gettext("Over the rows, the variance of one of your entries is off by {error:.2f}.").format(
+            error=variances
+        ),
         "Larger entries would make any score large; keep the variance of each at 1.",
     )
     reject(
         means > 0.05,
-        f"Over the rows, one of your entries has a mean of size {means:.2f}.",
+        gettext("Over the rows, one of your entries has a mean of size {mean:.2f}.").format(
+            mean=means
+        ),
         "Subtract from every entry what it is on average.",
     )
     again, _ = pairs_drawn(draw, rng)
@@ -420,23 +431,29 @@ def dependent_entries(answer: object) -> str:
     )
     reject(
         48 < variance < 80,
-        f"The scores have variance {variance:.0f}: the rule holds for your draws.",
+        gettext("The scores have variance {variance:.0f}: the rule holds for your draws.").format(
+            variance=variance
+        ),
         "It assumes that the entries of one vector are independent of each other. Give that up.",
     )
     reject(
         variance <= 48,
-        f"The scores have variance {variance:.0f}: you broke the rule the other way.",
+        gettext(
+            "The scores have variance {variance:.0f}: you broke the rule the other way."
+        ).format(variance=variance),
         "Let all products of a row have the same sign, whichever it is.",
     )
     reject(
         variance <= 900,  # what is drawn falls short of a variance of 1,000 by chance
-        f"The scores have variance {variance:.0f}: the right direction.",
+        gettext("The scores have variance {variance:.0f}: the right direction.").format(
+            variance=variance
+        ),
         "How many entries of a vector can be one and the same number?",
     )
-    return (
-        f"Variance {variance:,.0f}: the mean and variance of single entries do not fix that of a "
+    return gettext(
+        "Variance {variance:,.0f}: the mean and variance of single entries do not fix that of a "
         "score."
-    )
+    ).format(variance=variance)
 
 
 @exercise("scaling-8")
@@ -503,20 +520,28 @@ def saturating_pair(answer: object) -> str:
     level = int(np.isclose(weights, largest).sum())
     reject(
         level > 1,
-        f"{level} keys share the best score, so each has a weight of {largest:.3f}.",
+        gettext("{count} keys share the best score, so each has a weight of {weight:.3f}.").format(
+            count=level, weight=largest
+        ),
         "Let one key alone agree with the query most.",
     )
     reject(
         largest < 0.6,
-        f"The largest weight is {largest:.3f}: independent draws give as much.",
+        gettext("The largest weight is {weight:.3f}: independent draws give as much.").format(
+            weight=largest
+        ),
         "The variance argument is about independent q and k. Give up the independence.",
     )
     reject(
         largest <= 0.99,
-        f"The largest weight is {largest:.3f}: the winner must stand further out.",
+        gettext("The largest weight is {weight:.3f}: the winner must stand further out.").format(
+            weight=largest
+        ),
         "Raise the best score to the largest that ±1 entries allow, and lower the others.",
     )
-    return f"Largest weight {largest:.4f}: √d_k fits independent vectors, not aligned ones."
+    return gettext(
+        "Largest weight {weight:.4f}: √d_k fits independent vectors, not aligned ones."
+    ).format(weight=largest)
 
 
 @exercise("scaling-10")
@@ -535,7 +560,7 @@ def temperature_for_effective_tokens(answer: object) -> str:
     has_nan = any("invalid value" in str(warning.message) for warning in caught)
     reject(
         not (np.all(np.isfinite(taus)) and np.all(taus > 0)) and not has_nan,
-        f"Among the temperatures you returned is {taus.min():g}.",
+        gettext("Among the temperatures you returned is {lowest:g}.").format(lowest=taus.min()),
         "A temperature is a positive, finite number.",
     )
     effective = effective_tokens(softmax(scores / taus))

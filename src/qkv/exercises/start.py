@@ -21,7 +21,7 @@ from qkv.exercises.checks import (
     reject_each,
 )
 from qkv.exercises.choices import Letters, Number
-from qkv.language import gettext_noop
+from qkv.language import gettext, gettext_noop
 from qkv.pretrained import pretrained
 from qkv.translator import AttentionMaps
 
@@ -78,8 +78,8 @@ def predicted_nouns(answer: object) -> str:
     unknown = [noun for noun in nouns if noun not in names]
     reject(
         unknown,
-        f"No noun of these sentences: {', '.join(unknown)}.",
-        f"Each is one of these: {', '.join(names)}.",
+        gettext("No noun of these sentences: {nouns}.").format(nouns=", ".join(unknown)),
+        gettext("Each is one of these: {nouns}.").format(nouns=", ".join(names)),
     )
     reject(
         nouns == FREE,
@@ -117,12 +117,16 @@ def largest_looks(answer: object) -> str:
         right = list(zip(maps.target, largest, strict=True))
         reject(
             len(found) != len(right),
-            f"{len(right)} tokens are written, <eos> among them; your result has {len(found)}.",
+            gettext("{right} tokens are written, <eos> among them; your result has {got}.").format(
+                right=len(right), got=len(found)
+            ),
             "Each row of the table belongs to one of them.",
         )
         reject(
             found == list(zip(maps.decoder_input, largest, strict=True)),
-            f"The fault is still there: {found[1][0]} ← {found[1][1]}.",
+            gettext("The fault is still there: {label} ← {word}.").format(
+                label=found[1][0], word=found[1][1]
+            ),
             "The first row tells where the model looked to write its first word. With which "
             "label does it stand here?",
         )
@@ -207,7 +211,7 @@ def matrix_product(answer: object) -> str:
     )
     reject(
         product.shape != (2, 2),
-        f"The shape is {product.shape}.",
+        gettext("The shape is {shape}.").format(shape=product.shape),
         "2 × 3 times 3 × 2 has the rows of the first and the columns of the second.",
     )
     reject(
@@ -274,7 +278,7 @@ def gradient(answer: object) -> str:
     )
     reject(
         slopes.shape != (2,),
-        f"The shape is {slopes.shape}.",
+        gettext("The shape is {shape}.").format(shape=slopes.shape),
         "Two numbers: the slope along x, the slope along y.",
     )
     reject(
