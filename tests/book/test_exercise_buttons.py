@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
 from html import unescape
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
+from qkv import language
 from qkv.exercises import check
 from qkv.exercises.choices import VERDICTS_MIME, Letters, Number, OneEach
 from tests.book.test_book import ROOT
@@ -99,6 +101,20 @@ def test_each_kind_of_part_has_its_controls() -> None:
     assert [html.count(f'name="masks-3-2-{n}"') for n in (1, 2)] == [2, 2]
     assert '<input type="number" required min="0" max="2" step="0.01" aria-label="Weight">' in html
     assert html.count("<fieldset") == html.count("</fieldset>") == html.count("<legend>") == 5
+
+
+def test_labels_are_in_the_readers_language_and_answers_stay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    capitals = SimpleNamespace(gettext=str.upper)
+    monkeypatch.setattr(language, "catalogue", lambda _: capitals)
+    parts = (Letters("ab", "proof"), OneEach(("place",), ("yes", "no")), Number(2, 2, "weight"))
+    html = exercise_buttons.form("masks-3", parts, None)
+    assert 'aria-label="WEIGHT"' in html
+    legends = re.findall("<legend>(.*?)</legend>", html)
+    assert legends == ["PROOF", "CHOOSE ONE IN EACH LINE.", "PLACE", "WEIGHT"]
+    assert re.findall("<span>(.*?)</span>", html) == ["yes", "no"]
+    assert '">a</button>' in html
 
 
 def test_words_of_a_table_cannot_leave_the_attribute() -> None:
