@@ -1,7 +1,8 @@
 """Mark in the finished pages what a browser cannot know: Korean, and where a line may break.
 
-Each gets a <span> around it, so that a screen reader speaks Korean and a font draws it as Korean.
-What a reader reads, finds and copies is the same text.
+Each gets a <span> around it, so that a screen reader speaks Korean and a font draws it as Korean. A
+page that is Korean as a whole says so once, in its <html>. What a reader reads, finds and copies is
+the same text.
 """
 
 import re
@@ -11,17 +12,19 @@ from typing import Any
 from sphinx.application import Sphinx
 
 # A browser breaks a line after the hyphen of "attention-1".
-EXERCISE = r"(?<=\bExercise )[\w-]+-\d+\b"
+EXERCISE = r"(?<=\bExercise )[\w-]+-\d+\b|(?<=[\uac00-\ud7a3] )[a-z_]+-\d+"
 # Syllables and letters; words of Korean beside each other are one run.
 HANGUL = r"[\uac00-\ud7a3\u3131-\u318e\u1100-\u11ff]"
 KOREAN = rf"{HANGUL}+(?:[\s.,!?-]+{HANGUL}+)*"
 # What `print(stored_result(…))` says of a measurement: the one long line among printed tables.
-MEASURED = r"Measured on \d{4}-\d\d-\d\d \([^<]*?\) by\n[^\n<]+"
+MEASURED = r"(?:Measured on )?\d{4}-\d\d-\d\d \([^<]*?\)[^\n<]*\npython [^\n<]+"
+# Its text is Korean, and needs no mark.
+KOREAN_PAGE = re.compile(r"<html\b[^<>]*\slang=[\"']ko[\"']")
 # Markup, and elements whose text is no prose of the page or holds no <span>.
 LEFT_ALONE = (
     r"<!--.*?-->",
     r"<(?P<tag>script|style|title|textarea|svg|annotation)\b.*?</(?P=tag)\s*>",
-    r"<(?P<marked>\w+)\b[^<>]*\slang=[\"']ko\b[^<>]*>.*?</(?P=marked)\s*>",
+    r"<(?P<marked>(?!html\b)\w+)\b[^<>]*\slang=[\"']ko\b[^<>]*>.*?</(?P=marked)\s*>",
     r"""<(?:"[^"]*"|'[^']*'|[^"'>])*>""",
 )
 PART = re.compile(
@@ -44,10 +47,11 @@ SPANS = {
 
 def mark_text(html: str) -> str:
     """The page with each of the marks around its text."""
+    spans = SPANS | {"korean": ""} if KOREAN_PAGE.search(html) else SPANS
 
     def mark(match: re.Match[str]) -> str:
-        kind = match.lastgroup
-        return f"{SPANS[kind]}{match[0]}</span>" if kind in SPANS else match[0]
+        span = spans.get(match.lastgroup or "")
+        return f"{span}{match[0]}</span>" if span else match[0]
 
     return PART.sub(mark, html)
 

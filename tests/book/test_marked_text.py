@@ -50,6 +50,18 @@ def korean(text: str) -> str:
     return f'<span lang="ko">{text}</span>'
 
 
+def test_a_korean_page_marks_no_korean_and_the_rest_as_any_page() -> None:
+    said = "2026-11-22 (x86_64, 2 cores; numpy 2.4.6)에서\npython -m qkv.experiments.one"
+    before = (
+        f"<h3>연습 문제 masks-3 · 표</h3><p>연습 문제 add_norm-12의 값</p><pre>측정: {said}</pre>"
+    )
+    after = before.replace("masks-3", whole("masks-3")).replace("add_norm-12", whole("add_norm-12"))
+    after = after.replace(said, f'<span class="qkv-wrap">{said}</span>')
+    page = '<html data-content_root="../" lang="ko"><body>{}</body></html>'
+    assert mark_text(page.format(before)) == page.format(after)
+    assert "qkv-nowrap" not in mark_text("<p>masks-3, x-1 and 연습 1</p>")
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
