@@ -7,7 +7,6 @@ index, the notebook that it offers and whatever reads a chapter from its file al
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import nbformat
 
 from qkv.language import gettext
-from qkv.notebooks.exercise_cells import ExerciseCells, exercises_of
+from qkv.notebooks.exercise_cells import ExerciseCells, exercises_of, start_of_exercises
 from qkv.notebooks.stored_form import notebook_text
 
 SETTING = "QKV_SOLUTIONS"
@@ -61,14 +60,14 @@ def without_solutions(notebook: Any) -> Any:
     Links to a cell that goes lead to the answer cell. Of a folded cell in a question, whose code
     may name what it draws, the output stays.
     """
-    gone: set[int] = set()
+    start, gone = start_of_exercises(notebook.cells), set[int]()
     for one in exercises_of(notebook.cells):
         gone |= take_out(notebook.cells, one)
+    if start is not None:
+        note = gettext("*This edition has no solutions, also where the text speaks of them.*")
+        heading, _, text = notebook.cells[start].source.partition("\n")
+        notebook.cells[start].source = f"{heading}\n\n{note}\n{text}".rstrip("\n")
     notebook.cells = [cell for i, cell in enumerate(notebook.cells) if i not in gone]
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            note = gettext("*This edition has no solutions, also where the text speaks of them.*")
-            cell.source = re.sub(r"^## Exercises$", rf"\g<0>\n\n{note}", cell.source, flags=re.M)
     return notebook
 
 

@@ -12,7 +12,7 @@ from myst_nb.sphinx_ import HideCodeCellNode, HideInputCells
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-SOLUTION = "Solution"
+from qkv.language import gettext
 
 
 class NameSolutions(SphinxPostTransform):
@@ -24,7 +24,7 @@ class NameSolutions(SphinxPostTransform):
     def run(self, **_: Any) -> None:
         for cell in self.document.findall(nodes.container):
             if "tag_solution" in cell["classes"]:
-                cell["prompt_show"] = SOLUTION
+                cell["prompt_show"] = gettext("Solution")
 
 
 def visit_details(writer: Any, node: HideCodeCellNode) -> None:

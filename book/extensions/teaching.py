@@ -28,6 +28,7 @@ from sphinx.util.logging import getLogger
 
 from qkv.explore.start_map import Chapter, duration
 from qkv.language import gettext
+from qkv.notebooks.exercise_cells import TITLE
 
 LOGGER = getLogger(__name__)
 LESSON, TASK = re.compile(r"{lesson}`(\d+)`"), re.compile(r"{exercise}`([\w-]+)`")
@@ -139,8 +140,8 @@ def label_exercises(app: Sphinx, document: nodes.document) -> None:
     """Give the heading of each exercise a label, "exercise-masks-3"."""
     labels = app.env.get_domain("std").data["anonlabels"]
     for section in document.findall(nodes.section):
-        if found := re.match(r"Exercise (\S+) · ", section[0].astext()):
-            labels[f"exercise-{found[1]}"] = (app.env.docname, section["ids"][0])
+        if found := TITLE.match(section[0].astext()):
+            labels[f"exercise-{found['name']}"] = (app.env.docname, section["ids"][0])
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

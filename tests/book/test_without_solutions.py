@@ -15,6 +15,7 @@ from sphinx.search.en import SearchEnglish
 from qkv.exercises.choices import VERDICTS_MIME
 from qkv.notebooks.exercise_cells import exercises_of, is_solution
 from tests.book.test_book import ROOT
+from tests.helpers.korean import in_korean
 from tools import build_book
 from tools.without_solutions import SETTING, wanted, without_solutions
 
@@ -120,6 +121,15 @@ def test_the_notebook_to_download_asks_and_does_not_answer(book: Path, path: Pat
         for name in (answer.id, *answer.metadata.anchors):  # old links lead to the question
             assert f'id="{name}"' in page
     assert NOTE in page
+
+
+def test_a_korean_chapter_is_left_without_the_same_cells() -> None:
+    english = nbformat.read(CHAPTERS[4], as_version=4)
+    kept = without_solutions(in_korean(english)).cells
+    ids = [cell.id for cell in without_solutions(english).cells]
+    assert [cell.id for cell in kept] == ids
+    heading = next(cell.source for cell in kept if cell.source.startswith("## 연습 문제\n"))
+    assert heading.startswith("## 연습 문제\n\n*This edition has no solutions")
 
 
 def test_a_folded_cell_of_a_question_keeps_what_it_shows(book: Path) -> None:

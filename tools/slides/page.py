@@ -10,10 +10,9 @@ from typing import Any
 
 from bs4 import BeautifulSoup, Comment, Tag
 
-from qkv.notebooks.exercise_cells import exercises_of
+from qkv.notebooks.exercise_cells import exercises_of, start_of_exercises
 from qkv.notebooks.widget_state import views_of
 
-EXERCISES = "## Exercises"
 SHOW_PROSE = "show-prose"
 DEFAULT = {"markdown": "notes", "code": "skip"}
 TYPES = ("slide", "subslide", "fragment", "skip", "notes", "-")
@@ -64,9 +63,7 @@ def read_chapter(notebook_file: Path, page: Path) -> Chapter:
     for cell_id, block in page_blocks(soup):
         shown.setdefault(cell_id, []).append(block)
     cells: list[Cell] = []
-    for stored in notebook["cells"]:
-        if "".join(stored["source"]).startswith(EXERCISES):
-            break
+    for stored in notebook["cells"][: start_of_exercises(notebook["cells"])]:
         cells.append(read_cell(name, stored, shown))
     exercises = [
         (heading, exercise.minutes)
