@@ -19,6 +19,8 @@ from tools.steps import IN_HALVES, SEPARATE_STEPS, STEPS, Step, pytest
 ROOT = Path(__file__).resolve().parent.parent
 OF_THE_HOUSE = ("tests/test_floors.py", "tests/test_waits.py", "tests/test_where_things_are.py")
 OF_BOTH_ROOMS = "tests/rooms/test_rooms.py"
+TRANSLATED = re.compile(r"(chapters/[a-z]{2}|book/locale|src/qkv/locale|tools/translations)/")
+OF_TRANSLATIONS = ("test_language.py", "*/test_*language.py", "translations/test_*.py")
 
 
 def quick_steps(changed: Sequence[str]) -> tuple[tuple[Step, ...], str]:
@@ -56,7 +58,12 @@ def chosen_tests(file: str) -> set[str]:
     """The test files that a change of one file asks for, but for those that need the built book."""
     path = PurePosixPath(file)
     is_test = file.startswith("tests/") and path.name.startswith("test_")
-    found = {file} if is_test else {*by_table(file), *by_name(path)}
+    if TRANSLATED.match(file):
+        tests = ROOT / "tests"
+        paths = [path for name in OF_TRANSLATIONS for path in tests.glob(name)]
+        found = {path.relative_to(ROOT).as_posix() for path in paths}
+    else:
+        found = {file} if is_test else {*by_table(file), *by_name(path)}
     return {test for test in found if (ROOT / test).is_file() and is_quick(test)}
 
 

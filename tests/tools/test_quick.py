@@ -31,8 +31,10 @@ explore/test_explore explore/test_explore_masks explore/test_explore_efficient
 exercises/test_exercises_masks exercises/test_exercises_cost onnx_files/test_graphs
 commands/test_train commands/test_train_folder commands/test_translate live/test_logs
 live/test_live_origin browser/test_map browser/test_kernels chapters/live/test_chapters
-book/test_links book/test_live_code tools/test_run_tests
+book/test_links book/test_live_code tools/test_run_tests chapters/test_notebooks
+test_language exercises/test_exercises_language translations/test_terms
 """
+OF_TRANSLATIONS = "test_language exercises/test_exercises_language translations/test_terms"
 
 
 @pytest.fixture
@@ -63,7 +65,8 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("src/qkv/exercises/masks_leaks.py", "exercises/test_exercises_masks"),
         (
             "src/qkv/exercises/checks.py",
-            "exercises/test_exercises_masks exercises/test_exercises_cost",
+            "exercises/test_exercises_masks exercises/test_exercises_cost "
+            "exercises/test_exercises_language",
         ),
         ("src/qkv/kernels.py", "rooms/test_kernels"),
         ("src/qkv/bridge.py", "test_bridge"),
@@ -74,6 +77,11 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("src/qkv/live/handlers.py", "live/test_live_origin live/test_logs"),
         ("book/live/toolbar.js", "book/test_live_code"),
         ("tools/steps.py", "tools/test_run_tests"),
+        ("chapters/05_masks.ipynb", "chapters/test_notebooks"),
+        ("chapters/ko/05_masks.ipynb", OF_TRANSLATIONS),
+        ("book/locale/ko/05_masks.po", OF_TRANSLATIONS),
+        ("src/qkv/locale/ko/LC_MESSAGES/qkv.po", OF_TRANSLATIONS),
+        ("tools/translations/extract.py", OF_TRANSLATIONS),
         ("tests/rooms/test_masks.py", "rooms/test_masks"),
         ("tests/test_bridge.py", "test_bridge"),
         ("tests/rooms/test_deleted.py", ""),
