@@ -30,6 +30,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from qkv.language import ENGLISH
 from tools.failures import failures
 from tools.kernels import Setting, another, probe, settings
 from tools.run_notebooks import CHAPTERS, NotebookError, find_chapters
@@ -144,7 +145,7 @@ def main() -> int:
     console = Console(width=None if sys.stdout.isatty() else 160)
     every = settings()
     try:
-        chapters = find_chapters(options.names, CHAPTERS)
+        chapters = find_chapters(options.names, CHAPTERS, [ENGLISH])  # others run the same code
         if not options.names and (options.product or options.another):
             chapters = chapters_that_train(CHAPTERS)
         chosen = choose(every, options.only.split(",")) if options.only else every

@@ -1,7 +1,7 @@
 """Run the chapters and store what they print, always in the same form.
 
-    python tools/run_notebooks.py            every chapter, in place
-    python tools/run_notebooks.py masks      one
+    python tools/run_notebooks.py            every chapter, in place, in each language
+    python tools/run_notebooks.py masks      one; ko/masks: the Korean one
     python tools/run_notebooks.py --check    run, say which would change, write nothing
     python tools/run_notebooks.py --redraw   draw the pictures of one run anew, too
 
@@ -16,7 +16,7 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import nbformat
@@ -30,6 +30,7 @@ from qkv.notebooks.equal_outputs import keep_equal_outputs
 from qkv.notebooks.one_run import forget_code, note_code
 from qkv.notebooks.stored_form import notebook_text, stored_form
 from tools.colab import repository_address, update_setup_cell
+from tools.editions import languages_of, notebooks_in, short_name
 
 CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"
 CELL_SECONDS = 600
@@ -61,27 +62,40 @@ def execute(path: Path, address: str) -> Any:
         return client.execute()
     except CellExecutionError as error:
         raise NotebookError(
-            f"{path.name}: {position['cell']}: {error.ename}: {error.evalue}"
+            f"{short_name(path)}: {position['cell']}: {error.ename}: {error.evalue}"
         ) from None
     except CellTimeoutError:
         raise NotebookError(
-            f"{path.name}: {position['cell']}: still running after {CELL_SECONDS} s"
+            f"{short_name(path)}: {position['cell']}: still running after {CELL_SECONDS} s"
         ) from None
     except DeadKernelError:
-        raise NotebookError(f"{path.name}: {position['cell']}: the kernel died") from None
+        raise NotebookError(f"{short_name(path)}: {position['cell']}: the kernel died") from None
 
 
-def find_chapters(names: Sequence[str], folder: Path) -> list[Path]:
-    """The notebooks meant: all, or those whose file or concept has one of the names."""
-    every = sorted(folder.glob("[0-9][0-9]_*.ipynb"))
+def find_chapters(
+    names: Sequence[str], folder: Path, languages: Sequence[str] | None = None
+) -> list[Path]:
+    """The notebooks meant: all, or those whose file or concept has one of the names.
+
+    Args:
+        languages: those of the notebooks that are meant where no name is given; by default all.
+    """
+    there = languages_of(folder)
     if not names:
-        return every
+        return [path for one in languages or there for path in notebooks_in(folder, one)]
+    every = [path for one in there for path in notebooks_in(folder, one)]
     paths = []
     for name in names:
-        stem = Path(name).stem
-        match = [path for path in every if stem in (path.stem, path.stem[3:])]
+        stem = PurePath(name).stem
+        below = PurePath(name).parent.as_posix().rpartition("chapters")[2].strip("./")  # "" or "ko"
+        prefix = f"{below}/" if below else ""
+        match = [
+            path
+            for path in every
+            if stem in (path.stem, path.stem[3:]) and short_name(path) == f"{prefix}{path.name}"
+        ]
         if not match:
-            known = ", ".join(path.stem for path in every)
+            known = ", ".join(short_name(path).removesuffix(".ipynb") for path in every)
             raise NotebookError(f"There is no chapter {name}. There are: {known}")
         paths += match
     return paths
@@ -133,7 +147,7 @@ def main() -> int:
             status = (
                 ("would change" if options.check else "stored anew") if changed else "unchanged"
             )
-            print(f"{path.name}: {status} ({time.perf_counter() - start:.0f} s)", flush=True)
+            print(f"{short_name(path)}: {status} ({time.perf_counter() - start:.0f} s)", flush=True)
     except (NotebookError, ConfigError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -155,6 +155,38 @@ def test_chapters_are_found_by_concept_file_or_path(tmp_path: Path) -> None:
         find_chapters(["mask"], tmp_path)
 
 
+def test_a_korean_chapter_is_named_by_its_folder(tmp_path: Path) -> None:
+    english = write(tmp_path, "05_masks.ipynb")
+    (tmp_path / "ko").mkdir()
+    korean = write(tmp_path / "ko", "05_masks.ipynb")
+    assert find_chapters([], tmp_path) == [english, korean]
+    assert find_chapters([], tmp_path, ["en"]) == [english]
+    assert find_chapters(["masks"], tmp_path) == [english]
+    for name in ("ko/masks", "ko/05_masks.ipynb", "./ko/masks", "/a/chapters/ko/05_masks.ipynb"):
+        assert find_chapters([name], tmp_path) == [korean]
+    for name in ("ko/scaling", "fr/masks"):
+        with pytest.raises(NotebookError, match=rf"no chapter {name}\..*: 05_masks, ko/05_masks"):
+            find_chapters([name], tmp_path)
+
+
+def test_a_korean_chapter_is_stored_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ko").mkdir()
+    path = write(tmp_path / "ko", "01_toy.ipynb", "import os\nprint(os.getcwd())")
+    assert run(monkeypatch, tmp_path) == 0
+    assert nbformat.read(path, as_version=4).cells[1].outputs[0].text == f"{path.parent}\n"
+    assert run(monkeypatch, tmp_path, "ko/toy", "--check") == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition(" (")[0] for line in said] == [
+        "ko/01_toy.ipynb: stored anew",
+        "ko/01_toy.ipynb: unchanged",
+    ]
+    write(tmp_path / "ko", "01_toy.ipynb", "1 / 0")
+    assert run(monkeypatch, tmp_path, "ko/toy") == 1
+    assert capsys.readouterr().err.startswith("ko/01_toy.ipynb: in cell toy-01: ZeroDivision")
+
+
 def test_unknown_chapter_ends_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

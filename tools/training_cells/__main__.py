@@ -17,6 +17,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from qkv.language import ENGLISH
 from tools.run_notebooks import CHAPTERS, NotebookError, find_chapters
 from tools.training_cells.find import training_cells
 from tools.training_cells.runs import VARIATIONS, findings, run
@@ -29,7 +30,9 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="chapter", help="such as families")
     options = parser.parse_args()
     try:
-        paths: list[Path] = find_chapters(options.names, CHAPTERS)
+        paths: list[Path] = find_chapters(
+            options.names, CHAPTERS, [ENGLISH]
+        )  # the others run the same code
     except NotebookError as error:
         print(error, file=sys.stderr)
         return 2
