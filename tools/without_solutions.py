@@ -13,9 +13,10 @@ from typing import Any
 
 import nbformat
 
-from qkv.language import gettext
+from qkv.language import gettext, using_language
 from qkv.notebooks.exercise_cells import ExerciseCells, exercises_of, start_of_exercises
 from qkv.notebooks.stored_form import notebook_text
+from tools.editions import languages_of, notebooks_in, short_name
 
 SETTING = "QKV_SOLUTIONS"
 # Other folders are linked; a page and its pictures have to lie inside the folder that is built.
@@ -47,10 +48,14 @@ def copy_without_solutions(root: Path, folder: Path) -> Path:
             shutil.copy(entry, folder)
         else:
             (folder / entry.name).symlink_to(entry)
-    (folder / "chapters").mkdir()
-    for path in sorted((root / "chapters").glob("*.ipynb")):
-        notebook = without_solutions(nbformat.read(path, as_version=4))
-        (folder / "chapters" / path.name).write_text(notebook_text(notebook), encoding="utf-8")
+    chapters = root / "chapters"
+    for language in languages_of(chapters):
+        for path in notebooks_in(chapters, language):
+            with using_language(language):
+                notebook = without_solutions(nbformat.read(path, as_version=4))
+            target = folder / "chapters" / short_name(path)
+            target.parent.mkdir(exist_ok=True)
+            target.write_text(notebook_text(notebook), encoding="utf-8")
     return folder
 
 

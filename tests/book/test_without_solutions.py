@@ -17,7 +17,7 @@ from qkv.notebooks.exercise_cells import exercises_of, is_solution
 from tests.book.test_book import ROOT
 from tests.helpers.korean import in_korean
 from tools import build_book
-from tools.without_solutions import SETTING, wanted, without_solutions
+from tools.without_solutions import SETTING, copy_without_solutions, wanted, without_solutions
 
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 NOTE = "<em>This edition has no solutions, also where the text speaks of them.</em>"
@@ -130,6 +130,24 @@ def test_a_korean_chapter_is_left_without_the_same_cells() -> None:
     assert [cell.id for cell in kept] == ids
     heading = next(cell.source for cell in kept if cell.source.startswith("## 연습 문제\n"))
     assert heading.startswith("## 연습 문제\n\n*This edition has no solutions")
+
+
+def test_the_copy_has_the_chapters_of_every_language(tmp_path: Path) -> None:
+    root, name = tmp_path / "book", CHAPTERS[4].name
+    for folder in ("benchmarks", "book", "chapters/ko"):
+        (root / folder).mkdir(parents=True)
+    english = nbformat.read(CHAPTERS[4], as_version=4)
+    nbformat.write(english, root / "chapters" / name)
+    nbformat.write(in_korean(english), root / "chapters" / "ko" / name)
+    copied = copy_without_solutions(root, tmp_path / "copy") / "chapters"
+    assert {path.relative_to(copied).as_posix() for path in copied.rglob("*.ipynb")} == {
+        name,
+        f"ko/{name}",
+    }
+    for path in (copied / name, copied / "ko" / name):
+        cells = nbformat.read(path, as_version=4).cells
+        assert not any(map(is_solution, cells))
+        assert len(exercises_of(cells)) == len(exercises_of(english.cells))
 
 
 def test_a_folded_cell_of_a_question_keeps_what_it_shows(book: Path) -> None:
