@@ -11,7 +11,9 @@ from nbclient import NotebookClient
 
 from qkv.exercises.checks import load_exercises
 from tests.helpers.grading import answer, exported, nbgrader, of_nbgrader, read, submit
+from tests.helpers.korean import in_korean
 from tests.helpers.waiting import WAIT_SECONDS
+from tools.assignments import course as course_module
 from tools.assignments.__main__ import main
 from tools.assignments.course import CHAPTERS
 from tools.assignments.requirements import EXTRAS
@@ -24,7 +26,7 @@ WRONG = "object()"  # nobody asks for one
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     folder = tmp_path_factory.mktemp("teaching") / "assignments"
-    assert main(["--folder", str(folder)]) == 0
+    assert main(["--folder", str(folder), "--language", "en"]) == 0
     return folder
 
 
@@ -146,12 +148,12 @@ def test_a_question_with_a_picture_shows_it_without_the_code_that_names_what_it_
 def test_a_second_run_keeps_what_the_teacher_has_there(tmp_path, capsys):
     folder, table = tmp_path / "course", tmp_path / "mine.csv"
     table.write_text("exercise,points\nstart-1,1\n")
-    assert main(["--folder", str(folder), "--points", str(table)]) == 0
+    assert main(["--folder", str(folder), "--points", str(table), "--language", "en"]) == 0
     for own in ("source/my_own/my_own.ipynb", "submitted/her/01_start/01_start.ipynb"):
         (folder / own).parent.mkdir(parents=True)
         (folder / own).write_text("{}")
     table.write_text("exercise,points\nmasks-3,2.5\nmasks-1,0\n")
-    assert main(["--folder", str(folder), "--points", str(table)]) == 0
+    assert main(["--folder", str(folder), "--points", str(table), "--language", "en"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said == [f"1 assignment is in {folder}; README.md there says how to use it."] * 2
     found = {path.relative_to(folder).as_posix() for path in folder.rglob("*.ipynb")}
@@ -162,3 +164,60 @@ def test_a_second_run_keeps_what_the_teacher_has_there(tmp_path, capsys):
     tests = of_nbgrader(read(folder, "release", "05_masks"), "grade")
     worth = {one: cell.metadata.nbgrader.points for one, cell in tests.items()}
     assert worth == {"masks-1": 0, "masks-3": 2.5}
+
+
+@pytest.fixture
+def one_korean_chapter(tmp_path, monkeypatch):
+    """Two chapters, one of them in Korean too."""
+    folder, name = tmp_path / "chapters", "05_masks.ipynb"
+    (folder / "ko").mkdir(parents=True)
+    for file in (name, "01_start.ipynb"):
+        (folder / file).symlink_to(CHAPTERS / file)
+    nbformat.write(in_korean(nbformat.read(CHAPTERS / name, 4)), folder / "ko" / name)
+    monkeypatch.setattr(course_module, "CHAPTERS", folder)
+    return folder
+
+
+def test_each_language_has_a_course_with_the_same_exercises(one_korean_chapter, tmp_path, capsys):
+    folder, name = tmp_path / "course", "05_masks"
+    assert main(["--folder", str(folder)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition(" ")[0] for line in said] == ["2", "1"]
+    assert f"{folder / 'ko'};" in said[1]
+    assert [path.name for path in (folder / "ko" / "release").iterdir()] == [name]
+    english, korean = (read(course, "release", name) for course in (folder, folder / "ko"))
+    ids = [cell.id for cell in english.cells]
+    assert [cell.id for cell in korean.cells] == [ids[0], "language", *ids[1:]]
+    questions = [cell.source for cell in korean.cells if cell.id.endswith("-question-1")]
+    assert len(questions) == len(exercises(name))
+    assert all(text.startswith("### 연습 문제 masks-") and "분.*" in text for text in questions)
+    points = [
+        csv.DictReader((place / "points.csv").read_text("utf-8").splitlines())
+        for place in (folder, folder / "ko")
+    ]
+    of_masks, of_korean = ([r for r in rows if "masks" in r["exercise"]] for rows in points)
+    assert of_masks == of_korean
+
+
+def test_the_cells_of_a_korean_assignment_speak_korean(one_korean_chapter, tmp_path):
+    folder = tmp_path / "course"
+    assert main(["--folder", str(folder), "--language", "ko"]) == 0
+    assert {path.name for path in folder.iterdir()} == {"ko"}
+    notebook = read(folder / "ko", "source", "05_masks")
+    code = "from qkv.language import get_language\nprint(get_language())"
+    asked = next(i for i, cell in enumerate(notebook.cells) if cell.id == "masks-1") + 1
+    notebook.cells = [*notebook.cells[:asked], nbformat.v4.new_code_cell(code)]
+    NotebookClient(notebook, kernel_name="python3", timeout=WAIT_SECONDS).execute()
+    assert notebook.cells[-1].outputs[0].text == "ko\n"
+
+
+def test_a_table_holds_for_every_language(one_korean_chapter, tmp_path, capsys):
+    folder, table = tmp_path / "course", tmp_path / "mine.csv"
+    table.write_text("exercise,points\nstart-1,1\n")
+    assert main(["--folder", str(folder), "--points", str(table)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[1] == f"{table} lists no exercise of a chapter in the language ko."
+    assert not (folder / "ko").exists()
+    table.write_text("exercise,points\nstart-1,1\nmasks-3,2\n")
+    assert main(["--folder", str(folder), "--points", str(table)]) == 0
+    assert set(of_nbgrader(read(folder / "ko", "release", "05_masks"), "grade")) == {"masks-3"}

@@ -18,12 +18,13 @@ from typing import Any
 
 import nbformat
 
-from qkv.language import gettext
-from qkv.notebooks.exercise_cells import exercises_of
+from qkv.language import ENGLISH, gettext, using_language
+from qkv.notebooks.exercise_cells import ExerciseCells, exercises_of
 from tools.assignments import words
 from tools.assignments.notebooks import assignment
 from tools.assignments.points import AssignmentError, default_points, read_points, table
 from tools.assignments.requirements import requirements
+from tools.editions import notebooks_in
 
 CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
 SETTINGS = "nbgrader_config.py"
@@ -35,29 +36,35 @@ c.Execute.timeout = 300  # seconds for one cell
 """
 
 
-def make_course(folder: Path, points_file: Path | None = None) -> list[str]:
-    """Write the assignments; their names.
+def make_course(
+    folder: Path, points_file: Path | None = None, language: str = ENGLISH
+) -> list[str]:
+    """Write the assignments; their names, none if the table asks for no chapter of the language.
 
     Args:
         folder: the course folder.
         points_file: a table of the teacher's own; without one a point for each stated minute.
+        language: of the chapters, and of what is said to students and in the folder's README.md.
     Raises:
         AssignmentError: a table that cannot be used, or what nbgrader refuses.
     """
-    chapters = {path.stem: nbformat.read(path, 4) for path in sorted(CHAPTERS.glob("*.ipynb"))}
-    exercises = [one for notebook in chapters.values() for one in exercises_of(notebook.cells)]
-    points = read_points(points_file, exercises) if points_file else default_points(exercises)
+    chapters, exercises = read_chapters(language)
+    if points_file:
+        _, known = read_chapters(ENGLISH)  # a table holds in every language
+        points = read_points(points_file, known)
+    else:
+        points = default_points(exercises)
+    if not any(one.name in points for one in exercises):
+        return []
     if importlib.util.find_spec("nbgrader") is None:
         message = gettext("nbgrader is not installed; `pip install 'qkv[teach]'` installs it.")
         raise AssignmentError(message)
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)  # what an interrupted run left
-    names = write_sources(part / "source", chapters, points)
-    files = {
-        SETTINGS: CONFIG,
-        "points.csv": table(exercises, points),
-        "README.md": words.readme(names),
-    }
+    with using_language(language):
+        names = write_sources(part / "source", chapters, points)
+        readme = words.readme(names)
+    files = {SETTINGS: CONFIG, "points.csv": table(exercises, points), "README.md": readme}
     for name, text in files.items():
         (part / name).write_text(text, encoding="utf-8")
     folder.mkdir(parents=True, exist_ok=True)
@@ -72,6 +79,12 @@ def make_course(folder: Path, points_file: Path | None = None) -> list[str]:
         (part / name).replace(folder / name)
     shutil.rmtree(part)
     return names
+
+
+def read_chapters(language: str) -> tuple[dict[str, Any], list[ExerciseCells]]:
+    """The chapters of a language by name, and their exercises."""
+    chapters = {path.stem: nbformat.read(path, 4) for path in notebooks_in(CHAPTERS, language)}
+    return chapters, [one for chapter in chapters.values() for one in exercises_of(chapter.cells)]
 
 
 def write_sources(

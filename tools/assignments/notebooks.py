@@ -15,6 +15,7 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from qkv.language import ENGLISH, get_language
 from qkv.notebooks.exercise_cells import ExerciseCells, check_call, exercises_of, is_solution
 from tools.assignments.slicing import Slice, imported_names, names_bound
 from tools.colab import is_setup
@@ -37,10 +38,17 @@ with contextlib.redirect_stderr(io.StringIO()):
     verdict = check("{name}", {answer})
 display(verdict)
 assert verdict, verdict"""
+# The chapter chooses its language in a cell of imports, of which a slice takes what binds a name.
+LANGUAGE = """\
+import qkv
+
+qkv.set_language("{language}")"""
 
 
 def assignment(notebook: Any, opening: str, points: Mapping[str, float]) -> Any:
     """The notebook of a chapter's exercises, those that `points` names.
+
+    Its code says what it says in the language that holds now (`qkv.set_language`).
 
     Args:
         notebook: the chapter.
@@ -60,6 +68,9 @@ def assignment(notebook: Any, opening: str, points: Mapping[str, float]) -> Any:
             need(cut, notebook.cells, one, functions)
     cut.needed |= ALWAYS & cut.modules
     taken.append(set_up(notebook.cells[:place], cut, "set-up"))
+    if (language := get_language()) != ENGLISH:
+        code = new_code_cell(LANGUAGE.format(language=language))
+        taken.append([read_only(code, "language")])
     parts = [new_markdown_cell(opening, id="opening"), *(c for p in reversed(taken) for c in p)]
     kernel = {"kernelspec": notebook.metadata.kernelspec, "language_info": {"name": "python"}}
     return new_notebook(cells=parts, metadata=nbformat.from_dict(kernel))
