@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from docutils import nodes
+from docutils.utils import new_document
 
 from qkv.explore.framework.frames import unpack
 from qkv.explore.start_map import BOOK, WAYS, Chapter, duration, way_minutes
@@ -331,3 +333,17 @@ def test_a_released_version_is_cited_with_its_date_and_address(tmp_path):
 
 def test_the_landing_page_leads_here():
     assert "](teaching.md)" in (ROOT / "book" / "index.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "title", ["Exercise add_norm-3 · By hand", "연습 문제 add_norm-3 · 손으로"]
+)
+def test_an_exercise_has_its_label_in_every_language(title: str) -> None:
+    labels: dict[str, tuple[str, str]] = {}
+    env = SimpleNamespace(docname="page", get_domain=lambda _: SimpleNamespace(data=data))
+    data = {"anonlabels": labels}
+    document = new_document("page")
+    for words, anchor in ((title, "here"), ("GPT-2 · What is it?", "there")):
+        document += nodes.section("", nodes.title("", words), ids=[anchor])
+    teaching.label_exercises(SimpleNamespace(env=env), document)
+    assert labels == {"exercise-add_norm-3": ("page", "here")}

@@ -21,13 +21,19 @@ WORDS = {
 LANGUAGE = 'import qkv\n\nqkv.set_language("ko")'
 
 
+def korean_words(text: str) -> str:
+    """Markdown of a chapter with Korean words in what the book's tools look for."""
+    for english, korean in WORDS.items():
+        text = re.sub(english, korean, text, flags=re.MULTILINE)
+    return text
+
+
 def in_korean(notebook: Any) -> Any:
-    """A copy with Korean words in what the book's tools look for, and the line that chooses it."""
+    """A copy of a chapter with these words, and the line that chooses its language."""
     notebook = copy.deepcopy(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            for english, korean in WORDS.items():
-                cell.source = re.sub(english, korean, cell.source, flags=re.MULTILINE)
+            cell.source = korean_words(cell.source)
     code = next(cell for cell in notebook.cells if cell.cell_type == "code")
     code.source = f"{LANGUAGE}\n{code.source}"
     return notebook

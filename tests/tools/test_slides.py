@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.helpers.korean import korean_words
 from tools.slides import __main__ as slides
 from tools.slides.cut import cut
 from tools.slides.deck import deck_page
@@ -188,3 +189,18 @@ def test_decks_that_ask_another_host_or_run_a_script_leave_the_old_ones(
     with pytest.raises(SlideError, match=r"01_start.html (loads|runs)"):
         slides.build(["start"], tmp_path, old, "")
     assert (old / "index.html").read_text() == "old"
+
+
+def test_a_korean_chapter_is_cut_at_the_same_place(tmp_path):
+    english = chapter(tmp_path)
+    file, page = tmp_path / "07_toy.ipynb", tmp_path / "07_toy.html"
+    notebook = json.loads(file.read_text())
+    for cell in notebook["cells"]:
+        cell["source"] = [korean_words("".join(cell["source"]))]
+    assert notebook["cells"][1]["source"][0].startswith("## 연습 문제")
+    file.write_text(json.dumps(notebook))
+    page.write_text(page.read_text().replace("Exercise toy-1", "연습 문제 toy-1"))
+    korean = read_chapter(file, page)
+    assert [cell.id for cell in korean.cells] == [cell.id for cell in english.cells]
+    assert [minutes for _, minutes in korean.exercises] == [5]
+    assert "<li>By <em>hand</em> (5 minutes)</li>" in cut(korean, None)[-1].body[0]
