@@ -12,6 +12,7 @@ import nbformat
 from qkv.language import ENGLISH, languages, using_language
 from qkv.notebooks.one_run import CODE
 from qkv.notebooks.stored_form import notebook_text
+from tools.editions import notebooks_in
 from tools.translations.catalogue import (
     Message,
     Translations,
@@ -40,7 +41,8 @@ def editions() -> tuple[str, ...]:
 
 
 def chapters(root: Path) -> list[Path]:
-    return sorted((root / "chapters").glob("[0-9][0-9]_*.ipynb"))
+    """The English chapters, of which the others are made."""
+    return notebooks_in(root / "chapters")
 
 
 def pages(root: Path) -> list[Path]:

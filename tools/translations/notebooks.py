@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from qkv.language import gettext
+from tools.colab import is_setup as is_setup_for_colab
 from tools.translations.catalogue import Message, Translate
 from tools.translations.code import translate_code, words_of_code
 from tools.translations.markdown import messages_of_markdown, translate_markdown
@@ -27,6 +28,8 @@ STYLE = re.compile(r"^style\(\)$", re.MULTILINE)
 def messages_of_notebook(notebook: Any) -> Iterator[Message]:
     """The messages of a chapter's cells, in the order in which they stand."""
     for cell in notebook.cells:
+        if is_setup_for_colab(cell):
+            continue
         for *path, name in METADATA:
             if text := reached(cell.metadata, path).get(name):
                 yield Message(text, cell.id)
@@ -54,6 +57,8 @@ def translate_notebook(notebook: Any, language: str, translate: Translate) -> An
 
 
 def translate_cell(cell: Any, translate: Callable[[str], str | None]) -> None:
+    if is_setup_for_colab(cell):
+        return
     for *path, name in METADATA:
         place = reached(cell.metadata, path)
         if text := place.get(name):
