@@ -22,27 +22,9 @@ from qkv.explore.framework.grid import (
     validate_grid,
     validate_start,
 )
+from qkv.explore.framework.labels import default_labels
 from qkv.explore.framework.ranges import Ranges, has_gap, range_error, validate_ranges
-
-# All text the reader sees that is neither a title nor a panel's own; labels= replaces them.
-DEFAULT_LABELS = {
-    "n_heads": "heads",
-    "d_k follows n_heads": "d_k follows d_model / heads",
-    "d_k follows d_model and n_heads": "d_k follows d_model / heads",
-    "yes": "yes",
-    "no": "no",
-    "head": "head",
-    "allowed": "allowed",
-    "blocked": "blocked",
-    "largest": "largest",
-    "kernel": "Off the grid: the kernel computes it",
-    "computed": "Computed by the kernel at",
-    "whole": "{axis} takes whole numbers from {low} to {high}, not {value}.",
-    "number": "{axis} takes numbers from {low} to {high}, not {value}.",
-    "beyond": "beyond the axis",
-    "unrun": "Explorer, “{title}”: run this cell in Jupyter to use it. "
-    "In the book it works at once.",
-}
+from qkv.language import get_language, using_language
 
 
 class Explorer(anywidget.AnyWidget):
@@ -61,16 +43,23 @@ class Explorer(anywidget.AnyWidget):
     frames = traitlets.Bytes(b"").tag(sync=True)
 
     def __init__(
-        self, fn: Function, grid: Grid, ranges: Ranges, start: Mapping[str, Any], **traits: Any
+        self,
+        fn: Function,
+        grid: Grid,
+        ranges: Ranges,
+        start: Mapping[str, Any],
+        computed: Frames,
+        **traits: Any,
     ) -> None:
         self._fn, self._grid, self._ranges = fn, grid, ranges
-        serialized = compute_frames(fn, grid)
+        # A message of a page comes in a context of its own, which knows of no set_language.
+        self._language = get_language()
         # One trait an axis holds the place of its value; jslink binds a control to each.
         self.add_traits(**{f"i_{name}": traitlets.Int().tag(sync=True) for name in grid})
         super().__init__(
             source=f"{fn.__module__}:{getattr(fn, '__qualname__', '')}",
-            frames_layout=serialized.layout(),
-            frames=bytes(serialized.data),
+            frames_layout=computed.layout(),
+            frames=bytes(computed.data),
             **{f"i_{name}": values.index(start[name]) for name, values in grid.items()},
             **traits,
         )
@@ -93,7 +82,8 @@ class Explorer(anywidget.AnyWidget):
             return
         try:
             frame = Frames()
-            frame.add(self._fn(**message["values"]))
+            with using_language(self._language):
+                frame.add(self._fn(**message["values"]))
         except Exception as error:  # shown to the reader: in a log it would help nobody
             self.send({"type": "error", "text": f"{type(error).__name__}: {error}", **request})
             return
@@ -148,16 +138,19 @@ def explore(
         ValueError: the grid, the opening state, the rule or the panels do not fit together.
     """
     values = validate_grid(grid)
-    all_labels = {**DEFAULT_LABELS, **(labels or {})}
     allowed = validate_ranges(ranges or {}, values)
+    opening, rule = validate_start(start or {}, values), validate_follow(follow, values)
+    computed = compute_frames(fn, values)
+    all_labels = default_labels([*values, *computed.names()]) | dict(labels or {})
     view = Explorer(
         fn,
         values,
         allowed,
-        validate_start(start or {}, values),
+        opening,
+        computed,
         title=title,
         labels=all_labels,
-        follow=validate_follow(follow, values),
+        follow=rule,
         axes=[
             {
                 "name": name,

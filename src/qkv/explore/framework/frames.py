@@ -124,6 +124,10 @@ class Frames:
             low, high = self.ranges.get(name, [np.inf, -np.inf])
             self.ranges[name] = [min(low, float(values.min())), max(high, float(values.max()))]
 
+    def names(self) -> list[str]:
+        """The names of the panels, each once."""
+        return list(dict.fromkeys(spec["name"] for spec in self.specs))
+
     def layout(self) -> dict[str, Any]:
         """The JSON that goes with `data`: specs, points, ranges, and strings if there are any."""
         layout = {"specs": self.specs, "points": self.points, "ranges": self.ranges}

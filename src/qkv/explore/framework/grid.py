@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from qkv.explore.framework.frames import Frames, same_panels
+from qkv.explore.framework.labels import shown_value
 from qkv.explore.framework.panels import Panels
 
 Function: TypeAlias = Callable[..., Panels]
@@ -117,5 +118,7 @@ def format_value(value: Any, labels: Mapping[str, str]) -> str:
     """A grid value as the reader sees it."""
     if isinstance(value, bool):
         return labels["yes"] if value else labels["no"]
+    if isinstance(value, str):
+        return shown_value(value, labels)
     text = f"{value:g}" if isinstance(value, float) else str(value)
-    return text if isinstance(value, str) else text.replace("-", "−")
+    return text.replace("-", "−")

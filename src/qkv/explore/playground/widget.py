@@ -10,12 +10,13 @@ import traitlets
 
 from qkv.bridge import to_bytes
 from qkv.explore.framework.controls import heading
-from qkv.explore.framework.explorer import DEFAULT_LABELS as PANEL_LABELS
 from qkv.explore.framework.explorer import ExplorerBox
+from qkv.explore.framework.labels import default_labels
 from qkv.explore.playground.bundle import es_module, whole_style_sheet
 from qkv.explore.playground.labels import DEFAULT_LABELS
 from qkv.explore.playground.view_labels import LABELS as VIEW_LABELS
 from qkv.javascript.scripts import page_content
+from qkv.language import gettext
 from qkv.pretrained import pretrained
 
 VIEWS = ("attention", "search", "heads")
@@ -78,9 +79,10 @@ def playground(
     """
     if view not in VIEWS:
         raise ValueError(f"playground: view must be one of {VIEWS}, got {view!r}: name one of them")
+    own = {key: gettext(text) for key, text in {**VIEW_LABELS, **DEFAULT_LABELS}.items()}
     widget = Playground(
         title=title,
-        labels={**PANEL_LABELS, **VIEW_LABELS, **DEFAULT_LABELS, **(labels or {})},
+        labels={**default_labels([]), **own, **(labels or {})},
         view=view,
         start=start,
         examples=list(examples),
