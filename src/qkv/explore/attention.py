@@ -8,6 +8,7 @@ import numpy as np
 
 import qkv.numpy as qn
 from qkv.explore.framework.panels import Bars, Heatmap, Panel
+from qkv.language import gettext_noop
 
 TOKENS = ("a", "fluffy", "blue", "creature", "roamed", "the", "verdant", "forest")
 QUALITIES = ("fluffy", "blue", "verdant")
@@ -50,9 +51,9 @@ def follow_query(query: str, sharpness: float, nearness: float) -> dict[str, Pan
     out = weights @ v  # (T, d_v)
     mix = [f"{quality} {share:.2f}" for quality, share in zip(QUALITIES, out[row], strict=True)]
     return {
-        "receives": f"{query} ← {', '.join(mix)}",
-        "scaled scores": Bars(scores[row], labels=TOKENS, limits=(-7, 12)),
-        "weights": Bars(weights[row], labels=TOKENS, limits=(0, 1)),
-        "mix": Bars(out[row], labels=QUALITIES, limits=(0, 1), role="output"),
-        "all words": Heatmap(weights, rows=TOKENS, columns=TOKENS, highlight_row=row),
+        gettext_noop("receives"): f"{query} ← {', '.join(mix)}",
+        gettext_noop("scaled scores"): Bars(scores[row], labels=TOKENS, limits=(-7, 12)),
+        gettext_noop("weights"): Bars(weights[row], labels=TOKENS, limits=(0, 1)),
+        gettext_noop("mix"): Bars(out[row], labels=QUALITIES, limits=(0, 1), role="output"),
+        gettext_noop("all words"): Heatmap(weights, rows=TOKENS, columns=TOKENS, highlight_row=row),
     }

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from qkv.explore.framework.panels import Panels, Scatter
+from qkv.language import gettext
 
 Array = np.ndarray[Any, Any]
 
@@ -16,12 +17,11 @@ COMPARED = {"skyscraper": (2.5, -0.6), "landmark": (1.5, 1.8), "toy": (-1.0, -1.
 SHARES = tuple(range(0, 60, 10))  # percent
 
 
-def mix(*, eiffel: int, miniature: int, x_label: str = "large", y_label: str = "famous") -> Panels:
+def mix(*, eiffel: int, miniature: int) -> Panels:
     """Where "tower" moves when its neighbours' vectors are mixed into it: shares that sum to 1.
 
     Args:
         eiffel, miniature: their shares in percent; what is left is the share of "tower" itself.
-        x_label, y_label: what the two numbers of a word say.
     """
     vector = mixed(eiffel, miniature)
     distances = {word: float(np.linalg.norm(vector - at)) for word, at in COMPARED.items()}
@@ -31,16 +31,26 @@ def mix(*, eiffel: int, miniature: int, x_label: str = "large", y_label: str = "
     return {
         "plane": Scatter(
             points,
-            ("mix", "Eiffel", "miniature", *COMPARED),
+            (gettext("mix"), "Eiffel", "miniature", *COMPARED),
             start=before,
-            groups=("mix", "neighbours", "neighbours", *["compared"] * len(COMPARED)),
+            groups=(
+                gettext("mix"),
+                *[gettext("neighbours")] * 2,
+                *[gettext("compared")] * len(COMPARED),
+            ),
             limits=(-3.5, 3.5),
-            x_label=x_label,
-            y_label=y_label,
+            x_label=gettext("large"),
+            y_label=gettext("famous"),
         ),
-        "vector": f"large {large:.1f}, famous {famous:.1f}".replace("-", "−"),
+        "vector": gettext("large {large}, famous {famous}").format(
+            large=_tenths(large), famous=_tenths(famous)
+        ),
         "nearest": min(distances, key=lambda word: distances[word]),
     }
+
+
+def _tenths(number: float) -> str:
+    return f"{number:.1f}".replace("-", "−")
 
 
 def mixed(eiffel: int, miniature: int) -> Array:

@@ -9,16 +9,34 @@ import numpy as np
 
 import qkv.numpy as qn
 from qkv.explore.framework.panels import Bars, Heatmap, Panels
+from qkv.language import gettext, gettext_noop
 
 Array = np.ndarray[Any, Any]
 
 TOKENS = ("I", "study", "AI", "hard")
 EXPONENTIALS = np.array([[1, 2, 2, 5], [2, 2, 1, 5], [1, 3, 1, 5], [3, 1, 1, 5]])
-MASKS = ("none", "causal", "padding", "both")
-FILLS = ("score −∞", "score −1e9", "score 0", "weight 0")  # what a blocked pair gets
+MASKS = (
+    gettext_noop("none"),
+    gettext_noop("causal"),
+    gettext_noop("padding"),
+    gettext_noop("both"),
+)
+# What a blocked pair gets.
+FILLS = (
+    gettext_noop("score −∞"),
+    gettext_noop("score −1e9"),
+    gettext_noop("score 0"),
+    gettext_noop("weight 0"),
+)
 
 WORDS = ("The", "cat", "sat", "on", "the", "mat")
-CAUSAL_MASKS = ("causal", "off by one", "after softmax", "exchanged", "too strict")
+CAUSAL_MASKS = (
+    gettext_noop("causal"),
+    gettext_noop("off by one"),
+    gettext_noop("after softmax"),
+    gettext_noop("exchanged"),
+    gettext_noop("too strict"),
+)
 
 
 def fills(*, mask: str, fill: str, padding: int, left: bool) -> Panels:
@@ -41,8 +59,10 @@ def fills(*, mask: str, fill: str, padding: int, left: bool) -> Panels:
         allowed &= real
     weights = _weigh(scores, allowed, fill)
     return {
-        "allowed": Heatmap(allowed, tokens, tokens, colours="mask"),
-        "weights": Heatmap(_with_sums(weights), tokens, (*tokens, "sum"), colours="weights"),
+        gettext_noop("allowed"): Heatmap(allowed, tokens, tokens, colours="mask"),
+        "weights": Heatmap(
+            _with_sums(weights), tokens, (*tokens, gettext("sum")), colours="weights"
+        ),
         "total": f"{weights[~allowed].sum():.2f}",
     }
 
@@ -65,10 +85,17 @@ def leaks(*, kind: str, changed: str, layers: int) -> Panels:
         x, swapped = (_attend(z, allowed, late) for z in (x, swapped))
     moved = np.linalg.norm(swapped - x, axis=-1) > 1e-9
     return {
-        "allowed": Heatmap(allowed, WORDS, WORDS, colours="mask"),
+        gettext_noop("allowed"): Heatmap(allowed, WORDS, WORDS, colours="mask"),
         "moved": Bars(moved, WORDS, limits=(0, 1), role="output"),
-        "leaked": f"{moved[:j].sum()} of {j}" if j else "none comes before it",
+        "leaked": _leaked(moved[:j]),
     }
+
+
+def _leaked(earlier: Array) -> str:
+    """How many of the earlier outputs moved."""
+    if not len(earlier):
+        return gettext("none comes before it")
+    return gettext("{some} of {all}").format(some=earlier.sum(), all=len(earlier))
 
 
 def causal_mask(kind: str, n: int) -> Array:

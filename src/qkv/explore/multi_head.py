@@ -10,20 +10,21 @@ import numpy as np
 
 import qkv.numpy as qn
 from qkv.explore.framework.panels import Heatmap, Panels, Table
+from qkv.language import gettext, gettext_noop
 
 Array = np.ndarray[Any, Any]
 
 TOKENS = ("The", "dog", "chased", "a", "small", "cat", "and", "it", "ran", "away")
 # What each head looks for: from place i of n words, the place of the word that it should find.
 RELATIONS: dict[str, Callable[[int, int], int]] = {
-    "the word before": lambda i, n: max(i - 1, 0),
-    "the verb": lambda i, n: 2,
-    "the word after": lambda i, n: min(i + 1, n - 1),
-    "itself": lambda i, n: i,
-    "the last word": lambda i, n: n - 1,
-    "two words before": lambda i, n: max(i - 2, 0),
-    "two words after": lambda i, n: min(i + 2, n - 1),
-    "the first word": lambda i, n: 0,
+    gettext_noop("the word before"): lambda i, n: max(i - 1, 0),
+    gettext_noop("the verb"): lambda i, n: 2,
+    gettext_noop("the word after"): lambda i, n: min(i + 1, n - 1),
+    gettext_noop("itself"): lambda i, n: i,
+    gettext_noop("the last word"): lambda i, n: n - 1,
+    gettext_noop("two words before"): lambda i, n: max(i - 2, 0),
+    gettext_noop("two words after"): lambda i, n: min(i + 2, n - 1),
+    gettext_noop("the first word"): lambda i, n: 0,
 }
 D_MODEL = 32
 N_HEADS = (1, 2, 4, 8)
@@ -48,17 +49,20 @@ def heads(*, n_heads: int, d_k: int, words: int, size: float) -> Panels:
     maps = np.stack([head_weights(h, d_k, words, size) for h in range(n_heads)])  # (H, T, S)
     found = [right_weight(h, d_k, words, size) for h in range(n_heads)]
     rows = [
-        [n + 1, name, f"{w:.2f}"] for n, (name, w) in enumerate(zip(RELATIONS, found, strict=False))
+        [n + 1, gettext(name), f"{w:.2f}"]
+        for n, (name, w) in enumerate(zip(RELATIONS, found, strict=False))
     ]
     ours, full = cost(D_MODEL, n_heads, d_k, words), cost(D_MODEL, 1, D_MODEL, words)
     shown = TOKENS[:words]
     return {
         "maps": Heatmap(maps, shown, shown, colours="weights"),
-        "score": f"right score: size² · √d_k = {size**2 * math.sqrt(d_k):.1f}",
-        "found": Table(["head", "looks for", "weight on it"], rows),
-        "cost": Table(
-            ["", "these heads", f"one head, d_k = {D_MODEL}"],
-            [[name, f"{ours[name]:,}", f"{full[name]:,}"] for name in ours],
+        gettext_noop("score"): gettext("right score: size² · √d_k = {score}").format(
+            score=f"{size**2 * math.sqrt(d_k):.1f}"
+        ),
+        "found": Table([gettext("head"), gettext("looks for"), gettext("weight on it")], rows),
+        gettext_noop("cost"): Table(
+            ["", gettext("these heads"), gettext("one head, d_k = {d_k}").format(d_k=D_MODEL)],
+            [[gettext(name), f"{ours[name]:,}", f"{full[name]:,}"] for name in ours],
         ),
     }
 
@@ -68,7 +72,11 @@ def cost(d_model: int, n_heads: int, d_k: int, tokens: int) -> dict[str, int]:
     width = n_heads * d_k
     parameters = 4 * d_model * width
     products = 2 * tokens * parameters + 2 * 2 * tokens**2 * width
-    return {"parameters": parameters, "FLOPs": products, "weights": n_heads * tokens**2}
+    return {
+        gettext_noop("parameters"): parameters,
+        "FLOPs": products,
+        gettext_noop("weights"): n_heads * tokens**2,
+    }
 
 
 def head_weights(head: int, d_k: int, words: int, size: float) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qkv.explore.framework.panels import Bars, Heatmap, Lines
+from qkv.language import gettext, gettext_noop
 from qkv.numpy import softmax
 
 Array = NDArray[Any]
@@ -74,11 +75,15 @@ def saturation(d_k: int, scaled: bool, seed: int = 2) -> dict[str, Any]:
     weights = softmax(scores)
     creature = TOKENS.index("creature")
     return {
-        "weights of creature": Bars(weights[0, creature], labels=TOKENS, limits=(0, 1)),
-        "all weights": Heatmap(weights[0], rows=TOKENS, columns=TOKENS, highlight_row=creature),
-        "variance of the scores": f"{scores.var():.3g}",
-        "largest weight of a row, on average": f"{weights.max(axis=-1).mean():.2f}",
-        "starved keys": f"{starved(weights):.0%}",
+        gettext_noop("weights of creature"): Bars(
+            weights[0, creature], labels=TOKENS, limits=(0, 1)
+        ),
+        gettext_noop("all weights"): Heatmap(
+            weights[0], rows=TOKENS, columns=TOKENS, highlight_row=creature
+        ),
+        gettext_noop("variance of the scores"): f"{scores.var():.3g}",
+        gettext_noop("largest weight of a row, on average"): f"{weights.max(axis=-1).mean():.2f}",
+        gettext_noop("starved keys"): f"{starved(weights):.0%}",
     }
 
 
@@ -120,23 +125,27 @@ def number_of_keys(keys: int, spread: float, seed: int = 0) -> dict[str, Any]:
     largest[: len(first)] = first
     shrink = math.exp(-(spread**2) / 2)
     return {
-        "effective tokens": Lines(
+        gettext_noop("effective tokens"): Lines(
             n,
             {
-                "measured": effective_by_keys(spread, seed),
-                "rule, at least 1": np.maximum(n * shrink, 1),  # no row has less than one token
+                gettext("measured"): effective_by_keys(spread, seed),
+                gettext("rule, at least 1"): np.maximum(
+                    n * shrink, 1
+                ),  # no row has less than one token
             },
-            x_label="keys n",
-            y_label="tokens",
+            x_label=gettext("keys n"),
+            y_label=gettext("tokens"),
             log_x=True,
             log_y=True,
             mark=keys,
         ),
-        "one row's largest weights": Bars(
+        gettext_noop("one row's largest weights"): Bars(
             largest, labels=[f"{place}." for place in range(1, SHOWN + 1)], limits=(0, 1)
         ),
-        "starved keys": f"{starved(weights):.0%}",
-        "effective tokens, on average": f"{effective_tokens(weights).mean():.1f}",
-        "by the rule n·e^(−σ²/2)": f"{keys * shrink:.1f}" if keys * shrink > 1 else "below 1",
-        "its limit for σ, √(2 ln n)": f"{math.sqrt(2 * math.log(keys)):.1f}",
+        gettext_noop("starved keys"): f"{starved(weights):.0%}",
+        gettext_noop("effective tokens, on average"): f"{effective_tokens(weights).mean():.1f}",
+        gettext_noop("by the rule n·e^(−σ²/2)"): (
+            f"{keys * shrink:.1f}" if keys * shrink > 1 else gettext("below 1")
+        ),
+        gettext_noop("its limit for σ, √(2 ln n)"): f"{math.sqrt(2 * math.log(keys)):.1f}",
     }

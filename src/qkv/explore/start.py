@@ -6,16 +6,17 @@ from functools import cache
 
 from qkv.corpus import glosses
 from qkv.explore.framework.panels import Bars, Panels, Table
+from qkv.language import gettext, gettext_noop
 from qkv.pretrained import EXAMPLES, pretrained
 from qkv.translator import AttentionMaps
 
-# What the buttons say: a whole sentence on each would fill the screen of a phone.
+# What the buttons say, in words of the sentences: a whole one on each would fill a phone.
 NAMES = """
 cat; dog, tired; dog, wide; rabbit, hungry; rabbit, delicious; I was tired; hat; house; garden;
 teacher; library; clever dog
 """
 SENTENCES = dict(zip(map(str.strip, NAMES.split(";")), EXAMPLES, strict=True))
-HEADS = ("average", "head 1", "head 2")
+HEADS = (gettext_noop("average"), gettext_noop("head 1"), gettext_noop("head 2"))
 MOST_WORDS = 6  # of a translation of an example
 CHOSEN = "←"
 
@@ -38,9 +39,13 @@ def look(*, sentence: str, word: int, head: str) -> Panels:
     rows[at] = (f"{at + 1} {CHOSEN}", *rows[at][1:])
     return {
         "english": english,
-        "translation": Table(["word", "Korean", "in English"], rows),
-        "shown": f"word {at + 1} of {len(korean)}: {korean[at]}",
-        "weights": Bars(weights[at], maps.source, limits=(0, 1)),
+        gettext_noop("translation"): Table(
+            [gettext("word"), gettext("Korean"), gettext("in English")], rows
+        ),
+        "shown": gettext("word {word} of {count}: {text}").format(
+            word=at + 1, count=len(korean), text=korean[at]
+        ),
+        gettext_noop("weights"): Bars(weights[at], maps.source, limits=(0, 1)),
     }
 
 
