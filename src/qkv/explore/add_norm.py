@@ -14,6 +14,7 @@ from qkv.explore.add_norm_stacks import (
     signals,
 )
 from qkv.explore.framework.panels import Lines, Panels, Table
+from qkv.language import gettext
 
 __all__ = [
     "EDGE",
@@ -39,17 +40,21 @@ def deep_stack(*, depth: int, weights: str) -> Panels:
     """
     found = {way: signals(way, depth, weights) for way in PLACEMENTS}
     layers = np.arange(depth + 1)
-    gradients = {way: _power(run.gradients[::-1]) for way, run in found.items()}
-    sizes = {way: _power(run.sizes) for way, run in found.items()}
-    differences = {way: _power(run.differences) for way, run in found.items()}
+    gradients = {gettext(way): _power(run.gradients[::-1]) for way, run in found.items()}
+    sizes = {gettext(way): _power(run.sizes) for way, run in found.items()}
+    differences = {gettext(way): _power(run.differences) for way, run in found.items()}
     return {
-        "differences": Lines(layers, differences, "sub-layer"),
-        "gradient": Lines(layers, gradients, "sub-layers on the way back"),
-        "size": Lines(layers, sizes, "sub-layer"),
+        "differences": Lines(layers, differences, gettext("sub-layer")),
+        "gradient": Lines(layers, gradients, gettext("sub-layers on the way back")),
+        "size": Lines(layers, sizes, gettext("sub-layer")),
         "summary": Table(
-            ("stack", "difference at the end", "gradient at the start"),
+            (
+                gettext("stack"),
+                gettext("difference at the end"),
+                gettext("gradient at the start"),
+            ),
             tuple(
-                (way, short(run.differences[-1]), short(run.gradients[0]))
+                (gettext(way), short(run.differences[-1]), short(run.gradients[0]))
                 for way, run in found.items()
             ),
         ),
@@ -66,7 +71,7 @@ def _power(values: Array) -> Array:
 def short(value: float) -> str:
     """Two digits: 1.9, 140, 2.9e12; "too large" for what overflows."""
     if not np.isfinite(value):
-        return "too large"
+        return gettext("too large")
     if value == 0 or 1e-3 <= value < 1e5:
         return f"{float(f'{value:.1e}'):g}"
     digits, _, power = f"{value:.1e}".partition("e")

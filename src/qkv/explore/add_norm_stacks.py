@@ -11,12 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 import qkv.numpy as qn
+from qkv.language import gettext_noop
 
 Array = NDArray[Any]
 
 TOKENS = ("The", "cat", "sat", "on", "the", "mat")
 WIDTH, HEADS, HIDDEN = 64, 4, 256
-PLACEMENTS = ("neither", "norm only", "residual only", "post-norm", "pre-norm")
+PLACEMENTS = (
+    gettext_noop("neither"),
+    gettext_noop("norm only"),
+    gettext_noop("residual only"),
+    gettext_noop("post-norm"),
+    gettext_noop("pre-norm"),
+)
 STARTS = ("N(0, 0.07)", "Xavier")  # how the weights are drawn; 0.02 √(768 / 64) is 0.07
 SUBLAYERS = ("attention", "feed-forward", "in turn")
 ROUNDING = 1e-12  # a difference below this is the rounding of float64

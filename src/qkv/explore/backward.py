@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from qkv.explore.framework.panels import Lines, Panels, Table
+from qkv.language import gettext, gettext_noop
 
 __all__ = ["FORMATS", "FUNCTIONS", "check_step", "slope_errors"]
 
@@ -17,10 +18,10 @@ FORMATS: dict[str, type[np.floating[Any]]] = {"float32": np.float32, "float64": 
 # Name, function, its slope, and the place where it is checked. All of them are rounded as IEEE 754
 # says: an exponential or a sine would have another error on another processor.
 FUNCTIONS: dict[str, tuple[Function, Function, float]] = {
-    "√x at 2": (np.sqrt, lambda x: 0.5 / np.sqrt(x), 2.0),
-    "x² at 3": (lambda x: x * x, lambda x: 2 * x, 3.0),
-    "1000 + √x at 2": (lambda x: 1000 + np.sqrt(x), lambda x: 0.5 / np.sqrt(x), 2.0),
-    "ReLU at 0.0001": (lambda x: np.maximum(x, 0), lambda x: (x > 0) * 1.0, 1e-4),
+    gettext_noop("√x at 2"): (np.sqrt, lambda x: 0.5 / np.sqrt(x), 2.0),
+    gettext_noop("x² at 3"): (lambda x: x * x, lambda x: 2 * x, 3.0),
+    gettext_noop("1000 + √x at 2"): (lambda x: 1000 + np.sqrt(x), lambda x: 0.5 / np.sqrt(x), 2.0),
+    gettext_noop("ReLU at 0.0001"): (lambda x: np.maximum(x, 0), lambda x: (x > 0) * 1.0, 1e-4),
 }
 POWERS = {exponent: float(f"1e{exponent}") for exponent in range(-12, 1)}
 STEPS = np.array([power * m for power in POWERS.values() for m in (1, 1.78, 3.16, 5.62)])[:-3]
@@ -44,14 +45,14 @@ def check_step(*, function: str, format: str, exponent: int) -> Panels:
     rows = [
         ("f(x + h)", f"{up:.{digits}g}"),
         ("f(x − h)", f"{down:.{digits}g}"),
-        ("by differences", f"{found:.8g}"),
-        ("slope", f"{true:.8g}"),
-        ("error / slope", f"{abs(found - true) / abs(true):.1e}"),
+        (gettext("by differences"), f"{found:.8g}"),
+        (gettext("slope"), f"{true:.8g}"),
+        (gettext("error / slope"), f"{abs(found - true) / abs(true):.1e}"),
     ]
     drawn = {format: np.maximum(error, SMALLEST)}
-    axis = ("step h", "error / slope")
+    axis = (gettext("step h"), gettext("error / slope"))
     return {
-        "numbers": Table(("what", "number"), rows),
+        "numbers": Table((gettext("what"), gettext("number")), rows),
         "error": Lines(STEPS, drawn, *axis, log_x=True, log_y=True, mark=POWERS[exponent]),
     }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qkv.explore.framework.panels import Bars, Lines, Panels, Table
+from qkv.language import gettext, gettext_noop
 
 __all__ = ["BATCH", "DEVICES", "D_MODEL", "LAYERS", "N_HEADS", "START", "Cost", "N", "costs"]
 
@@ -17,9 +18,13 @@ LAYERS = (1, 6, 24)
 BATCH = (1, 32)
 START = {"n": 2048, "d_model": 512, "n_heads": 8, "layers": 1, "batch": 1}
 FLOAT32 = 4  # bytes
+DAY = 86_400.0  # seconds
 # FLOPs a second at most: of one core as `qkv.experiments.cost_time` measured it, and from a data
 # sheet (NVIDIA H100 SXM, bfloat16, dense): nothing was run on one here.
-DEVICES = {"one CPU core, measured": 100.5e9, "H100, data sheet": 989e12}
+DEVICES = {
+    gettext_noop("one CPU core, measured"): 100.5e9,
+    gettext_noop("H100, data sheet"): 989e12,
+}
 
 
 @dataclass(frozen=True)
@@ -40,9 +45,9 @@ class Cost:
         """Of the matrix products, by part."""
         tokens, d = self.layers * self.batch * self.n, self.d_model
         return {
-            "n² part": 4 * tokens * self.n * d,
-            "feed-forward": 16 * tokens * d**2,
-            "projections": 8 * tokens * d**2,
+            gettext_noop("n² part"): 4 * tokens * self.n * d,
+            gettext_noop("feed-forward"): 16 * tokens * d**2,
+            gettext_noop("projections"): 8 * tokens * d**2,
         }
 
     @property
@@ -72,27 +77,29 @@ def costs(*, n: int, d_model: int, n_heads: int, layers: int, batch: int) -> Pan
     total = sum(cost.flops.values())
     amounts = {
         "FLOPs": scaled(total, "FLOP", 1000, ("", "k", "M", "G", "T", "P", "E")),
-        "parameters": f"{cost.parameters:,}",
-        "scores of one layer": as_bytes(cost.score_bytes),
-        "KV cache, if it writes": as_bytes(cost.cache_bytes),
+        gettext("parameters"): f"{cost.parameters:,}",
+        gettext("scores of one layer"): as_bytes(cost.score_bytes),
+        gettext("KV cache, if it writes"): as_bytes(cost.cache_bytes),
     }
     lengths = 2 ** np.arange(6, 19)
     by_n = [Cost(int(length), d_model).flops for length in lengths]
     rest = [flops["projections"] + flops["feed-forward"] for flops in by_n]
     return {
         "share": Bars(
-            [100 * count / total for count in cost.flops.values()], list(cost.flops), (0, 100)
+            [100 * count / total for count in cost.flops.values()],
+            [*map(gettext, cost.flops)],
+            (0, 100),
         ),
-        "costs": Table(["what", "how much"], list(amounts.items())),
-        "seconds": Table(
-            ["device", "at least"],
-            [[name, seconds(total / rate)] for name, rate in DEVICES.items()],
+        gettext_noop("costs"): Table([gettext("what"), gettext("how much")], list(amounts.items())),
+        gettext_noop("seconds"): Table(
+            [gettext("device"), gettext("at least")],
+            [[gettext(name), seconds(total / rate)] for name, rate in DEVICES.items()],
         ),
         "growth": Lines(
             lengths,
             {
-                "n² part": np.array([flops["n² part"] for flops in by_n]) / 1e9,
-                "the rest": np.array(rest) / 1e9,
+                gettext("n² part"): np.array([flops["n² part"] for flops in by_n]) / 1e9,
+                gettext("the rest"): np.array(rest) / 1e9,
             },
             x_label="n",
             y_label="GFLOP",
@@ -110,7 +117,9 @@ def as_bytes(count: float) -> str:
 
 def seconds(value: float) -> str:
     """Two digits and the unit that fits, from microseconds to days."""
-    for unit, size in (("days", 86_400.0), ("h", 3600.0), ("s", 1.0), ("ms", 1e-3)):
+    if value >= DAY:
+        return gettext("{count} days").format(count=two_digits(value / DAY))
+    for unit, size in (("h", 3600.0), ("s", 1.0), ("ms", 1e-3)):
         if value >= size:
             return f"{two_digits(value / size)} {unit}"
     return f"{two_digits(value / 1e-6)} µs"

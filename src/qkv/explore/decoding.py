@@ -11,6 +11,7 @@ import numpy as np
 
 import qkv.numpy as qn
 from qkv.explore.framework.panels import Bars, Node, Panels, Table, Tree
+from qkv.language import gettext, gettext_noop
 from qkv.numpy.array_types import Floats, Ints
 from qkv.pretrained import pretrained
 from qkv.text import EOS, SOS
@@ -125,9 +126,11 @@ def beam(*, sentence: str, width: int, penalty: float) -> Panels:
             text = translator.target.decode(np.array(words)) + ("" if EOS in row else " …")
             rows.append([text, str(len(words)), *map(_signed, (total, score))])
     return {
-        "translation": rows[0][0],
+        gettext_noop("translation"): rows[0][0],
         "tree": _tree(candidates(step.calls, width), translator.target.tokens),
-        "hypotheses": Table(["best first", "tokens", "Σ log p", "score"], rows),
+        "hypotheses": Table(
+            [gettext("best first"), gettext("tokens"), "Σ log p", gettext("score")], rows
+        ),
     }
 
 
@@ -189,7 +192,7 @@ def sampling(*, temperature: float, top_k: int, top_p: float) -> Panels:
     return {
         "probability": Bars(
             [*p[shown], p[others].sum()],
-            [*(words[n] for n in shown), f"{len(others)} others"],
+            [*(words[n] for n in shown), gettext("{count} others").format(count=len(others))],
             limits=(0, 1),
         ),
         "words": f"{int((p > 0).sum())}",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qkv.explore.framework.panels import Table
+from qkv.language import gettext, gettext_noop
 
 
 @dataclass(frozen=True)
@@ -64,20 +65,28 @@ def stored(x: float, name: str) -> float:
 def bits(x: float, name: str) -> list[tuple[str, str, str]]:
     """The bits of a number of the format, as (part, bits, what they say)."""
     if name == INT8:
-        return [("whole number", f"{int(x) % 256:08b}", f"{x:g}")]
+        return [(gettext("whole number"), f"{int(x) % 256:08b}", f"{x:g}")]
     form = FORMATS[name]
-    sign = ("sign", "1" if x < 0 else "0", "−" if x < 0 else "+")
+    sign = (gettext("sign"), "1" if x < 0 else "0", "−" if x < 0 else "+")
     if math.isinf(x):
         ones, zeros = "1" * form.exponent, "0" * form.fraction
-        return [sign, ("exponent", ones, "all ones"), ("fraction", zeros, "∞")]
+        return [
+            sign,
+            (gettext("exponent"), ones, gettext("all ones")),
+            (gettext("fraction"), zeros, "∞"),
+        ]
     power = place(x, name)
     significand = abs(x) / 2.0**power  # from 1 to 2; below 1 if there are no smaller powers
     biased = power + 2 ** (form.exponent - 1) - 1 if significand >= 1 else 0
     fraction = round(significand % 1 * 2**form.fraction)
     return [
         sign,
-        ("exponent", f"{biased:0{form.exponent}b}", f"2{str(power).translate(SUPERSCRIPT)}"),
-        ("fraction", f"{fraction:0{form.fraction}b}", f"{significand:.7g}"),
+        (
+            gettext("exponent"),
+            f"{biased:0{form.exponent}b}",
+            f"2{str(power).translate(SUPERSCRIPT)}",
+        ),
+        (gettext("fraction"), f"{fraction:0{form.fraction}b}", f"{significand:.7g}"),
     ]
 
 
@@ -102,10 +111,10 @@ def wider(terms: list[float], name: str) -> float:
 
 
 ORDERS: dict[str, Callable[[float, int, str], float]] = {
-    "left to right": lambda x, n, name: left_to_right([x] + n * [1.0], name),
-    "the ones first": lambda x, n, name: left_to_right(n * [1.0] + [x], name),
-    "in pairs": lambda x, n, name: in_pairs([x] + n * [1.0], name),
-    "wider total": lambda x, n, name: wider([x] + n * [1.0], name),
+    gettext_noop("left to right"): lambda x, n, name: left_to_right([x] + n * [1.0], name),
+    gettext_noop("the ones first"): lambda x, n, name: left_to_right(n * [1.0] + [x], name),
+    gettext_noop("in pairs"): lambda x, n, name: in_pairs([x] + n * [1.0], name),
+    gettext_noop("wider total"): lambda x, n, name: wider([x] + n * [1.0], name),
 }
 
 
@@ -125,14 +134,19 @@ def number_and_sum(x: float, name: str, ones: int) -> dict[str, Any]:
     exact = x + ones
     sums = [(order, add(first, ones, name)) for order, add in ORDERS.items()]
     return {
-        "stored as": "∞" if math.isinf(first) else f"{first:.9g}",
-        "next number": f"{gap(first, name):.3g} further" if first < largest else "none",
-        "bits": Table(
-            ["part", "says", "bits"], [[part, says, b] for part, b, says in bits(first, name)]
+        gettext_noop("stored as"): "∞" if math.isinf(first) else f"{first:.9g}",
+        gettext_noop("next number"): (
+            gettext("{distance} further").format(distance=f"{gap(first, name):.3g}")
+            if first < largest
+            else gettext("none")
+        ),
+        gettext_noop("bits"): Table(
+            [gettext("part"), gettext("says"), gettext("bits")],
+            [[part, says, b] for part, b, says in bits(first, name)],
         ),
         "sum": Table(
-            ["order", "sum", "off by"],
-            [[order, _text(total), _text(abs(total - exact))] for order, total in sums],
+            [gettext("order"), gettext("sum"), gettext("off by")],
+            [[gettext(order), _text(total), _text(abs(total - exact))] for order, total in sums],
         ),
     }
 

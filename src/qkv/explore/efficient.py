@@ -8,13 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from qkv.explore.framework.panels import Heatmap, Lines, Panels, Table
+from qkv.language import gettext, gettext_noop
 
 Array = np.ndarray[Any, Any]
 
 EXPONENTIALS = np.array([2, 1, 4, 2, 8, 1, 16, 4])  # e^score of each key: all pencil numbers
 VALUES = np.array([10, 20, 30, 40, 50, 60, 70, 80])  # one number a key, d_v = 1
 BLOCK_SIZES = (1, 2, 4, 8)
-HEADER = ("keys", "e^peak", "shrink", "total")
+HEADER = (
+    gettext_noop("keys"),
+    gettext_noop("e^peak"),
+    gettext_noop("shrink"),
+    gettext_noop("total"),
+)
 LENGTHS = 2 ** np.arange(3, 14)  # 8 to 8,192
 FLOAT32 = 4  # bytes
 
@@ -46,17 +52,20 @@ def block_size(*, block_size: int, tiles: int) -> Panels:
     shares = EXPONENTIALS / EXPONENTIALS[:read].max()
     shares[read:] = 0  # not read yet
     return {
-        "shares": Heatmap(shares[None], ["query"], range(len(VALUES)), colours="weights"),
-        "steps": Table(HEADER, [_row(n, step) for n, step in enumerate(steps)]),
-        "read": _progress(len(steps), len(every)),
-        "mix": f"{steps[-1].mix:g}",
+        "shares": Heatmap(shares[None], [gettext("query")], range(len(VALUES)), colours="weights"),
+        "steps": Table([*map(gettext, HEADER)], [_row(n, step) for n, step in enumerate(steps)]),
+        gettext_noop("read"): _progress(len(steps), len(every)),
+        gettext_noop("mix"): f"{steps[-1].mix:g}",
         "output": f"{steps[-1].mix / steps[-1].total:.2f}",
-        "exact": f"{exact():.2f}",
+        gettext_noop("exact"): f"{exact():.2f}",
         "bytes": Lines(
             LENGTHS,
-            {"all scores": FLOAT32 * LENGTHS**2, "one tile": _tile_bytes(block_size)},
-            x_label="n, queries and keys",
-            y_label="bytes of scores at once, float32",
+            {
+                gettext("all scores"): FLOAT32 * LENGTHS**2,
+                gettext("one tile"): _tile_bytes(block_size),
+            },
+            x_label=gettext("n, queries and keys"),
+            y_label=gettext("bytes of scores at once, float32"),
             log_x=True,
             log_y=True,
         ),
@@ -100,8 +109,13 @@ def _row(n: int, step: Step) -> tuple[str, ...]:
 
 def _progress(read: int, tiles: int) -> str:
     """How many of the tiles were read, and whether the slider's next step finds one more."""
-    counted = f"{read} of {tiles} tile" + ("s" if tiles > 1 else "")
-    return counted if read < tiles else f"{counted}: no more to read"
+    if read < tiles:
+        said = gettext("{read} of {tiles} tiles")
+    elif tiles > 1:
+        said = gettext("{read} of {tiles} tiles: no more to read")
+    else:
+        said = gettext("{read} of {tiles} tile: no more to read")
+    return said.format(read=read, tiles=tiles)
 
 
 def _tile_bytes(block_size: int) -> Array:

@@ -10,17 +10,18 @@ import numpy as np
 
 import qkv.numpy as qn
 from qkv.explore.framework.panels import Heatmap, Lines, Panels
+from qkv.language import gettext, gettext_noop
 
 Array = np.ndarray[Any, Any]
 
 PATTERNS = (
-    "all pairs",
-    "window",
-    "strided",
-    "global",
-    "window + strided",
-    "window + global",
-    "window + global + random",
+    gettext_noop("all pairs"),
+    gettext_noop("window"),
+    gettext_noop("strided"),
+    gettext_noop("global"),
+    gettext_noop("window + strided"),
+    gettext_noop("window + global"),
+    gettext_noop("window + global + random"),
 )
 WINDOW, GLOBAL, RANDOM = 1, (0,), 1
 LENGTHS = (8, 16, 24)
@@ -43,14 +44,14 @@ def patterns(*, pattern: str, n: int, layers: int) -> Panels:
     return {
         "mask": Heatmap(mask, range(n), range(n), colours="mask", highlight_row=query),
         "reached": Heatmap(reached, range(n), range(n), colours="mask", highlight_row=query),
-        "count": f"{mask.sum()} of {n * n}",
-        "read": f"{reached[query].sum()} of {n}",
-        "meet": str(path_length(mask) or "never"),
-        "scores": Lines(
+        "count": gettext("{some} of {all}").format(some=mask.sum(), all=n * n),
+        "read": gettext("{some} of {all}").format(some=reached[query].sum(), all=n),
+        "meet": str(path_length(mask) or gettext("never")),
+        gettext_noop("scores"): Lines(
             COUNTED,
-            {"all pairs": COUNTED**2, "this pattern": _counts(pattern)},
-            x_label="n, tokens",
-            y_label="scores in a layer",
+            {gettext("all pairs"): COUNTED**2, gettext("this pattern"): _counts(pattern)},
+            x_label=gettext("n, tokens"),
+            y_label=gettext("scores in a layer"),
             log_x=True,
             log_y=True,
             mark=n,

@@ -8,18 +8,31 @@ import numpy as np
 
 from qkv.experiments import stored_result
 from qkv.explore.framework.panels import Lines, Panels, Table
+from qkv.language import gettext, gettext_noop
 
 Array = np.ndarray[Any, Any]
 
 STATES = ("32", "64", "128")
 WIDTHS = ("8 + 8", "4 + 4", "2 + 2")  # numbers of a key and of a value
-HEADER = ("way", "it keeps", "a query has", "of 16 pairs, %")
+HEADER = (
+    gettext_noop("way"),
+    gettext_noop("it keeps"),
+    gettext_noop("a query has"),
+    gettext_noop("of 16 pairs, %"),
+)
 UNITS = {
-    "window": "pairs",
-    "low rank": "sums",
-    "linear": "features",
-    "random features": "features",
+    gettext_noop("window"): "pairs",
+    gettext_noop("low rank"): "sums",
+    gettext_noop("linear"): "features",
+    gettext_noop("random features"): "features",
 }
+KEPT = {
+    "pairs": gettext_noop("{count} pairs"),
+    "sums": gettext_noop("{count} sums"),
+    "features": gettext_noop("{count} features"),
+}
+# Of a kind beside its curve, where its whole name has no room.
+SHORT = {"random features": gettext_noop("random")}
 
 
 def recall(*, state: str, width: str) -> Panels:
@@ -35,11 +48,13 @@ def recall(*, state: str, width: str) -> Panels:
     return {
         "curves": Lines(
             pairs,
-            {kind.removesuffix(" features"): of.mean(axis=0) for kind, of in shares.items()},
-            x_label="pairs that were read",
+            {gettext(SHORT.get(kind, kind)): of.mean(axis=0) for kind, of in shares.items()},
+            x_label=gettext("pairs that were read"),
             y_label="%",
         ),
-        "table": Table(HEADER, [_row(kind, of, numbers, one) for kind, of in shares.items()]),
+        "table": Table(
+            [*map(gettext, HEADER)], [_row(kind, of, numbers, one) for kind, of in shares.items()]
+        ),
     }
 
 
@@ -63,5 +78,6 @@ def query_width(kind: str, state: int, width: int) -> int:
 
 def _row(kind: str, of: Array, state: int, width: int) -> tuple[str, ...]:
     low, high = of[:, -1].min(), of[:, -1].max()
-    keeps, numbers = f"{kept(kind, state, width)} {UNITS[kind]}", query_width(kind, state, width)
-    return kind, keeps, f"{numbers}", f"{low:.0f} to {high:.0f}"
+    keeps = gettext(KEPT[UNITS[kind]]).format(count=kept(kind, state, width))
+    right = gettext("{low} to {high}").format(low=f"{low:.0f}", high=f"{high:.0f}")
+    return gettext(kind), keeps, f"{query_width(kind, state, width)}", right

@@ -8,13 +8,23 @@ import numpy as np
 
 import qkv.numpy as qn
 from qkv.explore.framework.panels import Heatmap, Panels, Table
+from qkv.language import gettext, gettext_noop
 
 Array = np.ndarray[Any, Any]
 
-FAMILIES = ("GPT: causal", "BERT: full", "Prefix model")
+FAMILIES = (
+    gettext_noop("GPT: causal"),
+    gettext_noop("BERT: full"),
+    gettext_noop("Prefix model"),
+)
 SENTENCES = ("The cat drinks the milk", "The farmer opens the door", "I study AI very hard")
 GAP = "[MASK]"
-HEADER = ("reads", "predicts", "sees", "asked")
+HEADER = (
+    gettext_noop("reads"),
+    gettext_noop("predicts"),
+    gettext_noop("sees"),
+    gettext_noop("asked"),
+)
 
 
 def masks(*, family: str, prefix: int, sentence: str) -> Panels:
@@ -44,8 +54,8 @@ def masks(*, family: str, prefix: int, sentence: str) -> Panels:
     return {
         "question": _question(family, prefix, [*words, "<eos>"], reads),
         "mask": Heatmap(allowed, reads, reads, colours="mask"),
-        "rows": Table(HEADER, _rows(reads, predicts, allowed, asked)),
-        "answers": f"{asked.sum()} of {n}",
+        "rows": Table([*map(gettext, HEADER)], _rows(reads, predicts, allowed, asked)),
+        "answers": gettext("{some} of {all}").format(some=asked.sum(), all=n),
     }
 
 
@@ -53,7 +63,7 @@ def _question(family: str, prefix: int, words: list[str], reads: list[str]) -> s
     """What is predicted, and from what, for the first token that is not given."""
     answer = words[prefix - 1]
     seen = reads if family == FAMILIES[1] else reads[:prefix]
-    return f"{answer} from: {' '.join(seen)}"
+    return gettext("{answer} from: {seen}").format(answer=answer, seen=" ".join(seen))
 
 
 def _rows(
@@ -61,6 +71,6 @@ def _rows(
 ) -> list[tuple[str, str, str, str]]:
     rows = zip(reads, predicts, allowed.sum(axis=1), asked, strict=True)
     return [
-        (token, answer if counts else "–", str(seen), "yes" if counts else "no")
+        (token, answer if counts else "–", str(seen), gettext("yes") if counts else gettext("no"))
         for token, answer, seen, counts in rows
     ]

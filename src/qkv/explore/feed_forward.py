@@ -8,11 +8,12 @@ import numpy as np
 
 import qkv.numpy as qn
 from qkv.explore.framework.panels import Lines, Panels
+from qkv.language import gettext, gettext_noop
 
 Array = np.ndarray[Any, Any]
 
-ACTIVATIONS = ("none", "ReLU", "GELU", "SiLU")
-TARGETS = ("distance", "step", "wave")
+ACTIVATIONS = (gettext_noop("none"), "ReLU", "GELU", "SiLU")
+TARGETS = (gettext_noop("distance"), gettext_noop("step"), gettext_noop("wave"))
 WIDTHS = (1, 2, 4, 8)
 STEEPNESS = 2.0  # |W_1|: GELU and SiLU bend over a length of about 1 / STEEPNESS
 RIDGE = 1e-5  # keeps W_2 small where two units are nearly the same
@@ -39,10 +40,12 @@ def units(*, target: str, activation: str, d_ff: int) -> Panels:
     output = rounded(hidden @ second + (wanted - hidden @ second).mean())
     added = {f"{i + 1}": rounded(hidden[:, i] * second[i]) for i in range(d_ff)}
     return {
-        "network": Lines(X, {"wanted": wanted, "network": output}, "u", "output"),
-        "units": Lines(X, added, "u", "what each unit adds"),
-        "typical error": f"{np.sqrt(((output - wanted) ** 2).mean()):.2f}",
-        "parameters": f"{3 * d_ff + 1}",
+        gettext_noop("network"): Lines(
+            X, {gettext("wanted"): wanted, gettext("network"): output}, "u", gettext("output")
+        ),
+        gettext_noop("units"): Lines(X, added, "u", gettext("what each unit adds")),
+        gettext_noop("typical error"): f"{np.sqrt(((output - wanted) ** 2).mean()):.2f}",
+        gettext_noop("parameters"): f"{3 * d_ff + 1}",
     }
 
 

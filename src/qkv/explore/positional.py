@@ -9,6 +9,7 @@ import numpy as np
 
 import qkv.numpy as qn
 from qkv.explore.framework.panels import Heatmap, Lines, Panels, Scatter
+from qkv.language import gettext
 
 Array = np.ndarray[Any, Any]
 
@@ -29,7 +30,7 @@ def encoding(*, d_model: int, position: int) -> Panels:
     return {
         "hands": Scatter(
             rows[position].reshape(-1, 1, 2),  # (pairs, 1, 2): x is the sine, y the cosine
-            ["hand"],
+            [gettext("hand")],
             names=[f"{i}: λ = {wavelength(d_model, i):,.0f}" for i in range(d_model // 2)],
             arrows=True,
             circle=True,
@@ -37,9 +38,9 @@ def encoding(*, d_model: int, position: int) -> Panels:
         ),
         "similarity": Lines(
             range(POSITIONS),
-            {"dot product": cosines},
-            x_label="other position",
-            y_label="PE of p · PE of other, divided by d_model / 2",
+            {gettext("dot product"): cosines},
+            x_label=gettext("other position"),
+            y_label=gettext("PE of p · PE of other, divided by d_model / 2"),
             mark=position,
         ),
         "encoding": Heatmap(

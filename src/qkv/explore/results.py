@@ -9,12 +9,13 @@ import numpy as np
 
 import qkv.numpy as qn
 from qkv.explore.framework.panels import Heatmap, Panels
+from qkv.language import gettext, gettext_noop
 from qkv.pretrained import EXAMPLES, pretrained
 from qkv.translator.ablation import attentions, zero_ablation
 
 Array = np.ndarray[Any, Any]
 
-# A short name for each sentence, for its button.
+# A short name for each sentence, in its own words, for its button.
 NAMES = (
     "cat on mat",
     "it was tired",
@@ -33,12 +34,12 @@ SENTENCES = dict(zip(NAMES, EXAMPLES, strict=True))
 
 # The parts of the model that ships: as `AttentionMaps` calls them, the layer, as `attentions` does.
 PARTS = {
-    "encoder layer 1": ("encoder", 0, "encoder 0, self"),
-    "encoder layer 2": ("encoder", 1, "encoder 1, self"),
-    "decoder": ("decoder", 0, "decoder 0, self"),
-    "cross": ("cross", 0, "decoder 0, cross"),
+    gettext_noop("encoder layer 1"): ("encoder", 0, "encoder 0, self"),
+    gettext_noop("encoder layer 2"): ("encoder", 1, "encoder 1, self"),
+    gettext_noop("decoder"): ("decoder", 0, "decoder 0, self"),
+    gettext_noop("cross"): ("cross", 0, "decoder 0, cross"),
 }
-SHOWN = ("weight", "share of what is added")
+SHOWN = (gettext_noop("weight"), gettext_noop("share of what is added"))
 
 
 def heads(*, sentence: str, part: str, show: str) -> Panels:
@@ -57,10 +58,10 @@ def heads(*, sentence: str, part: str, show: str) -> Panels:
     if show == SHOWN[1]:
         lengths = added_lengths(attentions(pretrained().model)[name], weights, states(text)[part])
         weights = lengths / lengths.sum(axis=-1, keepdims=True)
-    same = {maps.translation: "the same"}
+    same = {maps.translation: gettext("the same")}
     one, two = (same.get(written, written) for written in without(text, name))
     return {
-        "sentence": f"{text} → {maps.translation}",
+        gettext_noop("sentence"): f"{text} → {maps.translation}",
         "maps": Heatmap(weights, maps.queries(kind), maps.keys(kind), colours="weights"),
         "without_1": one,
         "without_2": two,

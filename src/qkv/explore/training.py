@@ -6,6 +6,7 @@ import numpy as np
 
 from qkv.experiments import stored_result
 from qkv.explore.framework.panels import Bars, Heatmap, Lines, Panels
+from qkv.language import gettext, gettext_noop
 from qkv.numpy import softmax
 from qkv.pretrained import pretrained
 from qkv.text import SOS
@@ -20,7 +21,7 @@ SENTENCES = {
 }
 RATES = [0.0003, 0.001, 0.003, 0.01, 0.03]
 WARMUPS = [1, 30, 100]
-NORMS = ["post-norm", "pre-norm"]
+NORMS = [gettext_noop("post-norm"), gettext_noop("pre-norm")]
 
 
 def attention_forming(*, sentence: str, step: int) -> Panels:
@@ -59,10 +60,24 @@ def learning_rate(*, rate: float, warmup: int, norm: str) -> Panels:
     ends = np.array(of_norm["loss"][row])  # (rates, seeds)
     shown, steps = figures["rates"][column], np.arange(every, figures["steps"] + 1, every)
     return {
-        "end": f"{ends[column].min():.1f} to {ends[column].max():.1f} at rate {shown:g}",
-        "curve": Lines(steps, {"loss": of_norm["training"][row][column]}, "step", "training loss"),
+        "end": gettext("{lowest} to {highest} at rate {rate}").format(
+            lowest=f"{ends[column].min():.1f}",
+            highest=f"{ends[column].max():.1f}",
+            rate=f"{shown:g}",
+        ),
+        "curve": Lines(
+            steps,
+            {gettext("loss"): of_norm["training"][row][column]},
+            gettext("step"),
+            gettext("training loss"),
+        ),
         "ends": Lines(
-            figures["rates"], {"loss": ends.mean(1)}, "rate", "loss at the end", True, mark=shown
+            figures["rates"],
+            {gettext("loss"): ends.mean(1)},
+            gettext("rate"),
+            gettext("loss at the end"),
+            log_x=True,
+            mark=shown,
         ),
     }
 

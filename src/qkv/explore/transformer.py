@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qkv.explore.framework.panels import Heatmap, Panels
+from qkv.language import gettext_noop
 from qkv.numpy import sinusoidal_encoding
 from qkv.pretrained import pretrained
 from qkv.text.vocabulary import EOS, SOS
@@ -21,7 +22,12 @@ SENTENCES = (
     "The dog chased the cat",
     "The dog did not cross the street because it was wide",
 )
-MEMORIES = ("layer 2", "layer 1", "embeddings", "no positions")
+MEMORIES = (
+    gettext_noop("layer 2"),
+    gettext_noop("layer 1"),
+    gettext_noop("embeddings"),
+    gettext_noop("no positions"),
+)
 
 
 def alignment(*, sentence: str, memory: str = "layer 2") -> Panels:
@@ -45,7 +51,7 @@ def alignment(*, sentence: str, memory: str = "layer 2") -> Panels:
     cross = weights["decoder.layers.0.cross_attention"][0]  # (H, T, S)
     rows, columns = translator.target.labels(ids[0, 1:]), translator.source.labels(source[0])
     return {
-        "translation": translator.target.decode(ids[0, 1:]),
+        gettext_noop("translation"): translator.target.decode(ids[0, 1:]),
         "weights": Heatmap(cross, rows, columns, colours="weights"),
     }
 
