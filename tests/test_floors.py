@@ -18,7 +18,7 @@ FLOORS = [
     {"checkpoint", "hugging_face"},
     {"translator"},
     {"pretrained"},
-    {"plot", "counting", "onnx", "javascript"},
+    {"plot", "fonts", "counting", "onnx", "javascript"},
     {"trainer"},
     {"experiments", "explore", "exercises"},
     {"notebooks"},

@@ -11,6 +11,8 @@ from cycler import cycler
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from numpy.typing import ArrayLike
 
+from qkv.language import ENGLISH, get_language
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.typing import ColorType
@@ -33,7 +35,11 @@ SCORES = LinearSegmentedColormap.from_list(
 
 
 def style() -> None:
-    """Set matplotlib's defaults for the rest of the notebook."""
+    """Set matplotlib's defaults for the rest of the notebook.
+
+    In another language than English, `font.family` also names a font that has its letters: see
+    `qkv.fonts`.
+    """
     matplotlib.rcParams.update(
         {
             "figure.figsize": (6.5, 3.2),
@@ -55,6 +61,12 @@ def style() -> None:
             "lines.linewidth": 1.8,
         }
     )
+    if (language := get_language()) != ENGLISH:
+        from qkv.fonts import fallback_family  # reads all that matplotlib knows of fonts
+
+        families = matplotlib.rcParams["font.family"]
+        if (family := fallback_family(language)) and family not in families:
+            matplotlib.rcParams["font.family"] = [*families, family]
 
 
 def heatmap(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from sphinx.errors import ExtensionError
 
+from qkv.fonts import FONTS
 from tools.slides.__main__ import FROM_NPM
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +46,12 @@ def test_each_package_has_its_owner_and_the_words_of_its_licence(text: str, pack
 
 def test_what_the_live_page_loads_and_what_npm_brings_is_named() -> None:
     manifest = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))
-    with_slides = {name for name in manifest["dependencies"] if f"{name}/LICENSE" in FROM_NPM}
+    licences = {*FROM_NPM, *(font.licence for font in FONTS.values())}
+    with_slides = {
+        name
+        for name in manifest["dependencies"]
+        if any(licence.startswith(f"{name}/LICENSE") for licence in licences)
+    }
     assert {*third_party.NPM} == {*manifest["dependencies"]} - with_slides
     assert {*third_party.NPM} == {*live_code.VENDORED}
 
