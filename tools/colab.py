@@ -18,6 +18,9 @@ sys.path.append(str(Path(__file__).resolve().parent.parent / "book" / "extension
 
 from public_addresses import resolve
 
+from qkv.fonts import FONTS
+from qkv.language import ENGLISH
+
 ROOT = Path(__file__).resolve().parent.parent
 HIDDEN = "remove-cell"  # the tag by which myst-nb leaves a cell out of the page
 SOURCE = """\
@@ -35,6 +38,9 @@ if "google.colab" in sys.modules:
         package = "qkv[explore] @ git+ADDRESS"
         pip = [sys.executable, "-m", "pip", "install", "-q"]
         subprocess.run([*pip, package], check=True)"""
+FONT = """
+        apt = ["apt-get", "-qq", "install", "PACKAGE"]
+        subprocess.run(apt, check=True)"""
 
 
 def repository_address(root: Path = ROOT) -> str:
@@ -52,26 +58,30 @@ def is_setup(cell: Any) -> bool:
     return cell.id.endswith("-setup") and HIDDEN in cell.metadata.get("tags", [])
 
 
-def setup_cell(address: str, concept: str) -> Any:
-    """The cell as it is before it has run."""
+def setup_cell(address: str, concept: str, language: str = ENGLISH) -> Any:
+    """The cell as it is before it has run, with the font that figures in a language need."""
     source = SOURCE.replace("ADDRESS", address)
+    if language in FONTS:
+        source += FONT.replace("PACKAGE", FONTS[language].debian_package)
     metadata = {"tags": [HIDDEN]}
     return nbformat.v4.new_code_cell(source, id=f"{concept}-setup", metadata=metadata)
 
 
-def update_setup_cell(notebook: Any, address: str, concept: str) -> None:
+def update_setup_cell(notebook: Any, address: str, concept: str, language: str = ENGLISH) -> None:
     """Put the cell first, renew it, or take it away where there is no address. In place."""
     notebook.cells = [cell for cell in notebook.cells if not is_setup(cell)]
     if address:
-        notebook.cells.insert(0, setup_cell(address, concept))
+        notebook.cells.insert(0, setup_cell(address, concept, language))
 
 
-def has_expected_setup_cell(notebook: Any, address: str, concept: str) -> bool:
+def has_expected_setup_cell(
+    notebook: Any, address: str, concept: str, language: str = ENGLISH
+) -> bool:
     """Whether the notebook has what `update_setup_cell` would give it: the cell once, or none."""
     setup_cells = [cell for cell in notebook.cells if is_setup(cell)]
     if not address:
         return not setup_cells
-    expected = setup_cell(address, concept)
+    expected = setup_cell(address, concept, language)
     return setup_cells == notebook.cells[:1] and all(
         setup_cells[0][key] == expected[key] for key in ("id", "cell_type", "source", "metadata")
     )

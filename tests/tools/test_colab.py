@@ -23,7 +23,7 @@ class Colab:
     """Stands in for Colab: its module, a package that is missing or there, and pip's calls."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, installed: bool) -> None:
-        self.pip: list[list[str]] = []
+        self.commands: list[list[str]] = []
         self.widget_managers = 0
         google, colab = ModuleType("google"), ModuleType("google.colab")
         colab.output = self  # type: ignore[attr-defined]
@@ -37,12 +37,12 @@ class Colab:
 
     def run(self, command: list[str], check: bool) -> None:
         assert check, "a failed installation must stop the cell"
-        self.pip.append(command)
+        self.commands.append(command)
 
 
-def run_cell() -> dict[str, object]:
+def run_cell(language: str = "en") -> dict[str, object]:
     names: dict[str, object] = {}
-    exec(compile(setup_cell(REPOSITORY, "toy").source, "set-up", "exec"), names)
+    exec(compile(setup_cell(REPOSITORY, "toy", language).source, "set-up", "exec"), names)
     return names
 
 
@@ -50,7 +50,7 @@ def test_in_colab_the_package_comes_and_torch_stays(monkeypatch: pytest.MonkeyPa
     colab = Colab(monkeypatch, installed=False)
     run_cell()
     assert colab.widget_managers == 1
-    [command] = colab.pip
+    [command] = colab.commands
     assert command[:4] == [sys.executable, "-m", "pip", "install"]
     assert command[-1] == f"qkv[explore] @ git+{REPOSITORY}"
     assert not any("torch" in part for part in command)
@@ -59,12 +59,19 @@ def test_in_colab_the_package_comes_and_torch_stays(monkeypatch: pytest.MonkeyPa
 def test_in_colab_a_second_run_installs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     colab = Colab(monkeypatch, installed=True)
     run_cell()
-    assert colab.pip == []
+    assert colab.commands == []
     assert colab.widget_managers == 1
 
 
+def test_in_colab_korean_figures_get_their_font(monkeypatch: pytest.MonkeyPatch) -> None:
+    colab = Colab(monkeypatch, installed=False)
+    run_cell("ko")
+    assert colab.commands[1:] == [["apt-get", "-qq", "install", "fonts-nanum"]]
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
 def test_elsewhere_nothing_happens(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    language: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(*arguments: object, **more: object) -> None:
         raise AssertionError("nothing is to be looked up or run outside Colab")
@@ -72,16 +79,17 @@ def test_elsewhere_nothing_happens(
     monkeypatch.setattr(subprocess, "run", refuse)
     monkeypatch.setattr(importlib.util, "find_spec", refuse)
     before = set(sys.modules)
-    names = run_cell()
+    names = run_cell(language)
     assert set(names) - {"__builtins__"} == {"sys"}
     assert set(sys.modules) == before
     assert capsys.readouterr() == ("", "")
 
 
-def test_the_cell_passes_the_linter() -> None:
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_the_cell_passes_the_linter(language: str) -> None:
     """`make test` lints the chapters, so the cell must pass with a long address in it too."""
     options = ["--quiet", "--stdin-filename", "chapters/99_toy.py", "-"]
-    source = setup_cell(REPOSITORY, "toy").source + "\n"
+    source = setup_cell(REPOSITORY, "toy", language).source + "\n"
     for command in (["check"], ["format", "--check"]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *command, *options],
