@@ -1,6 +1,7 @@
-"""The languages of the chapters: English in their folder, each other one in a folder below it.
+"""The editions of the book: English in each folder, every other language in a folder below it.
 
-`chapters/ko/05_masks.ipynb` is the Korean edition of `chapters/05_masks.ipynb`.
+`chapters/ko/05_masks.ipynb` is the Korean edition of `chapters/05_masks.ipynb`, and
+`_build/html/ko/` that of the pages in `_build/html/`.
 """
 
 from __future__ import annotations
@@ -9,11 +10,27 @@ from pathlib import Path
 
 from qkv.language import ENGLISH, languages
 
+PAGE = "book/index.html"  # the first of the book: an edition that is built has it
+
+
+def edition_folder(folder: Path, language: str) -> Path:
+    """Where the files of an edition stand: chapters, chapters/ko; _build/pdf, _build/pdf/ko."""
+    return folder if language == ENGLISH else folder / language
+
+
+def built_editions(book: Path) -> list[str]:
+    """The languages of the editions that are built; of English in any case.
+
+    Args:
+        book: the folder of the English one, such as _build/html.
+    """
+    others = (one for one in languages() if one != ENGLISH)
+    return [ENGLISH, *(one for one in others if (edition_folder(book, one) / PAGE).is_file())]
+
 
 def notebooks_in(chapters: Path, language: str = ENGLISH) -> list[Path]:
     """The notebooks of a language, in the order of the book."""
-    folder = chapters if language == ENGLISH else chapters / language
-    return sorted(folder.glob("[0-9][0-9]_*.ipynb"))
+    return sorted(edition_folder(chapters, language).glob("[0-9][0-9]_*.ipynb"))
 
 
 def languages_of(chapters: Path) -> tuple[str, ...]:

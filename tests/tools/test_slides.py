@@ -204,3 +204,14 @@ def test_a_korean_chapter_is_cut_at_the_same_place(tmp_path):
     assert [cell.id for cell in korean.cells] == [cell.id for cell in english.cells]
     assert [minutes for _, minutes in korean.exercises] == [5]
     assert "<li>By <em>hand</em> (5 minutes)</li>" in cut(korean, None)[-1].body[0]
+
+
+def test_a_new_english_edition_keeps_the_korean_decks(tmp_path, monkeypatch):
+    old = tmp_path / "slides"
+    (old / "ko").mkdir(parents=True)
+    (old / "ko" / "index.html").write_text("한국어")
+    monkeypatch.setattr(slides, "write_deck", lambda *_: "")
+    monkeypatch.setattr(slides, "copy_static", lambda book, static: static.mkdir(parents=True))
+    slides.build([], tmp_path, old, "")
+    assert (old / "ko" / "index.html").read_text() == "한국어"
+    assert (old / "index.html").is_file()

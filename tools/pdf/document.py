@@ -14,6 +14,7 @@ from qkv.language import gettext
 from tools.pdf.folds import element, unfold
 from tools.pdf.front_matter import Imprint, contents, imprint_line, title_page
 from tools.pdf.pages import Page
+from tools.web_fonts import font_faces
 
 STYLE = Path(__file__).with_name("print.css")
 DOCUMENT = """<!doctype html>
@@ -160,7 +161,7 @@ def _document(pages: Sequence[Page], articles: Iterable[Tag], title: str, imprin
         title=escape(title),
         author=escape(imprint.author),
         links="\n".join(f'<link rel="stylesheet" href="{escape(style)}">' for style in styles),
-        style=STYLE.read_text("utf-8") + heads,
+        style=font_faces(imprint.language) + STYLE.read_text("utf-8") + heads,
         scripts="\n".join(f'<script src="{escape(script)}" defer></script>' for script in scripts),
         body="\n".join(str(article) for article in articles),
     )

@@ -1,7 +1,8 @@
 """Cut the chapters into decks of slides, into _build/slides. The old ones stay until all is whole.
 
-python -m tools.slides                    every chapter
+python -m tools.slides                    every chapter, in each language that is built
 python -m tools.slides masks              one; the other decks stay as they are
+python -m tools.slides --language ko      of the Korean book alone, into _build/slides/ko
 python -m tools.slides --book ..          with links to the book, from the decks' folder
 
 The pages of the book are cut, so it has to be built before: `make slides` does both.
@@ -23,11 +24,14 @@ from explorers import embedded
 from no_external_requests import outside_loads
 from own_scripts import foreign_scripts
 
+from qkv.language import ENGLISH, get_language, languages, using_language
 from qkv.notebooks.widget_state import state_of_widget
+from tools.editions import built_editions, edition_folder
 from tools.run_notebooks import NotebookError, find_chapters
 from tools.slides.cut import cut, images
-from tools.slides.deck import deck_page, index_page
+from tools.slides.deck import FONT_FACES, deck_page, index_page
 from tools.slides.page import Chapter, SlideError, read_chapter
+from tools.web_fonts import copy_fonts, font_faces
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "_build" / "html"
@@ -53,8 +57,13 @@ MOST_SLIDES = 25
 
 
 def build(names: Sequence[str], book: Path, slides: Path, address: str) -> list[str]:
-    """Write the decks aside and move the folder into place; says how many slides each has."""
-    paths = find_chapters(names, ROOT / "chapters")
+    """Write the decks aside and move the folder into place; says how many slides each has.
+
+    Args:
+        book, slides: the folders of the edition in the reader's language.
+        address: of that book.
+    """
+    paths = find_chapters(names, edition_folder(ROOT / "chapters", get_language()))
     part = slides.with_name("slides-part")
     shutil.rmtree(part, ignore_errors=True)  # what an interrupted run left
     if names and slides.is_dir():
@@ -64,6 +73,9 @@ def build(names: Sequence[str], book: Path, slides: Path, address: str) -> list[
     decks = sorted(part.glob("[0-9][0-9]_*.html"))
     (part / "index.html").write_text(index_page([about(d) for d in decks], address), "utf-8")
     check(part)
+    for kept in set(languages()) & {path.name for path in slides.glob("*/")}:  # other editions
+        shutil.rmtree(part / kept, ignore_errors=True)
+        (slides / kept).replace(part / kept)
     shutil.rmtree(slides, ignore_errors=True)
     part.replace(slides)
     return said
@@ -117,6 +129,9 @@ def copy_static(book: Path, static: Path) -> None:
         shutil.copyfile(NPM / name, static / target)
     for source in OURS.iterdir():
         shutil.copyfile(source, static / source.name)
+    if rules := font_faces(get_language()):
+        (static / FONT_FACES).write_text(rules, "utf-8")
+        copy_fonts(get_language(), static)
 
 
 def check(part: Path) -> None:
@@ -129,6 +144,14 @@ def check(part: Path) -> None:
         raise SlideError("The slides may load nothing but the book's own:\n" + "\n".join(problems))
 
 
+def edition_address(book: str, language: str) -> str:
+    """The address of an edition, from its decks: they stand a folder deeper than the English."""
+    book = book.rstrip("/")
+    if not book or language == ENGLISH:
+        return book
+    return f"{book}/{language}" if "://" in book else f"../{book}/{language}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -138,9 +161,14 @@ def main() -> int:
         "--book", default="", metavar="ADDRESS", help="of the book, for links to it"
     )
     parser.add_argument("--output", type=Path, default=SLIDES, metavar="FOLDER")
+    parser.add_argument("--language", choices=languages(), help="else all that are built")
     options = parser.parse_args()
     try:
-        print("\n".join(build(options.names, BOOK, options.output, options.book.rstrip("/"))))
+        for language in [options.language] if options.language else built_editions(BOOK):
+            book, output = (edition_folder(one, language) for one in (BOOK, options.output))
+            with using_language(language):
+                said = build(options.names, book, output, edition_address(options.book, language))
+            print("\n".join(f"{output.name}/{line}" for line in said))
     except (SlideError, NotebookError) as error:
         print(error, file=sys.stderr)
         return 1

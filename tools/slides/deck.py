@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from qkv.language import gettext
+from qkv.fonts import FONTS
+from qkv.language import get_language, gettext
 from tools.slides.cut import Slide
 
 STYLES = (
     *("katex/katex.css", "pygments.css", "explorers.css", "reveal/reset.css"),
     *("reveal/reveal.css", "site.css", "slides.css"),
 )
+FONT_FACES = "font_faces.css"  # of a language that needs a font
 SCRIPTS = ("site.js", "explorers.js", "reveal/reveal.js", "reveal/notes.js", "slides.js")
 
 
 def page(title: str, body: str, scripts: Iterable[str] = ()) -> str:
-    styles = "".join(f'<link rel="stylesheet" href="_static/{name}">\n' for name in STYLES)
+    language = get_language()
+    sheets = (*STYLES, FONT_FACES) if language in FONTS else STYLES
+    styles = "".join(f'<link rel="stylesheet" href="_static/{name}">\n' for name in sheets)
     loaded = "".join(f'<script defer src="_static/{name}"></script>\n' for name in scripts)
     return (
-        '<!doctype html>\n<html lang="en" data-theme="light">\n<head>\n<meta charset="utf-8">\n'
+        f'<!doctype html>\n<html lang="{language}" data-theme="light">\n'
+        '<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<title>{escape(title)}</title>\n<link rel="icon" href="_static/favicon.svg">\n'
         f"{styles}{loaded}</head>\n{body}\n</html>\n"
