@@ -16,7 +16,7 @@ def font_faces(language: str) -> str:
         return ""
     return "".join(
         f'@font-face {{ font-family: "{font.css_family}"; font-weight: {weight}; '
-        f'src: url("{FOLDER}/{Path(file).name}"); }}\n'
+        f'unicode-range: {font.unicode_range}; src: url("{FOLDER}/{Path(file).name}"); }}\n'
         for weight, file in font.files.items()
     )
 

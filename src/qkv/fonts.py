@@ -29,7 +29,8 @@ class Font:
         name: of its script, for the reader.
         files: below node_modules, by their weight.
         licence: of these files, below node_modules too.
-        css_family: what style sheets call them.
+        css_family: what the book's style sheets call them; no system has such a family.
+        unicode_range: the letters that style sheets take from them.
         families: of the systems' own fonts, the first that is there is taken.
         debian_package: what brings one of them to Debian, Ubuntu and Colab.
     """
@@ -38,6 +39,7 @@ class Font:
     files: Mapping[int, str]
     licence: str
     css_family: str
+    unicode_range: str
     families: tuple[str, ...]
     debian_package: str
 
@@ -50,7 +52,8 @@ FONTS = {
             700: "@expo-google-fonts/nanum-gothic/700Bold/NanumGothic_700Bold.ttf",
         },
         licence="@expo-google-fonts/nanum-gothic/LICENSE_FONT",
-        css_family="Nanum Gothic",
+        css_family="Book Hangul",
+        unicode_range="U+1100-11FF, U+3130-318F, U+A960-A97F, U+AC00-D7FF",
         families=(
             *("NanumGothic", "Nanum Gothic", "Noto Sans KR", "Noto Sans CJK KR"),
             *("Malgun Gothic", "Apple SD Gothic Neo", "AppleGothic"),

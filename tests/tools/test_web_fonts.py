@@ -5,7 +5,7 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
-from qkv.fonts import FETCHED
+from qkv.fonts import FETCHED, FONTS
 from qkv.language import using_language
 from tools.editions import built_editions, edition_folder
 from tools.pdf.document import one_chapter
@@ -42,11 +42,22 @@ def test_a_document_and_a_deck_say_their_language_and_take_its_font(chosen):
     assert ("@font-face" in printed) == (FONT_FACES in deck) == (chosen == "ko")
 
 
-def test_style_sheets_name_the_family():
-    root = FETCHED.parent
-    stacks = (root / "book/assets/site.css").read_text("utf-8")
-    for name in ("--qkv-serif", "--pst-font-family-base", "--pst-font-family-monospace"):
-        assert re.search(rf'{name}: [^;]*"Nanum Gothic"', stacks)
+@pytest.mark.parametrize(
+    ("file", "before"),
+    [
+        ("book/assets/site.css", "--qkv-serif: "),
+        ("book/assets/site.css", "--pst-font-family-base: "),
+        ("book/assets/site.css", "--pst-font-family-monospace: "),
+        ("book/slides/slides.css", "--qkv-mono: "),
+        ("book/slides/slides.css", ".hangul_fallback { font-family: "),
+        ("tools/pdf/print.css", "@top-right { font: 8pt "),
+        ("tools/pdf/print.css", ".hangul_fallback { font-family: "),
+    ],
+)
+def test_style_sheets_name_the_family_first(file, before):
+    family = f'"{FONTS["ko"].css_family}"'
+    assert f"font-family: {family}" in font_faces("ko")
+    assert f"{before}{family}" in (FETCHED.parent / file).read_text("utf-8")
 
 
 def test_editions_that_are_built(tmp_path):
