@@ -21,6 +21,8 @@ from tools.translations.comparison import FIELDS, differences, english_left
         ("{time of day} here", "여기", "names in braces"),
         ("| a | b |\n|---|---|", "| 가 |\n|---|", "table rows"),
         ("- a\n- b", "- 가 나", "list items"),
+        ("a **mask** is", "**마스크**(mask)는", ""),
+        ("a **mask** is", "**마스크(mask)**는", "asterisks"),
     ],
 )
 def test_what_is_no_word_is_the_same_on_both_sides(message, translation, part):

@@ -6,8 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 
+from markdown_it import MarkdownIt
+
 from tools.translations.markdown import CODE, FORMULA, LINK_TARGET, NAME, ROLE, TAG
 
+MARKDOWN = MarkdownIt("commonmark")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 FIELD = re.compile(r"\{[^{}\s][^{}]*\}|\{\}")
 WORDS_OF_FORMULA = re.compile(r"\\text\{[^{}]*\}")
@@ -48,6 +51,16 @@ def table_rows(text: str) -> Iterator[str]:
     yield from (f"a row of {row.count('|') - 1}" for row in ROWS.findall(FORMULA.sub("", text)))
 
 
+def stars(text: str) -> Iterator[str]:
+    """Asterisks that a reader would see: marks of emphasis that do not close."""
+    for pattern in (ROLE, CODE, FORMULA, TAG):
+        text = pattern.sub("x", text)
+    for token in MARKDOWN.parse(text):
+        for inner in token.children or ():
+            if inner.type == "text":
+                yield from "*" * inner.content.count("*")
+
+
 Parts = Mapping[str, Callable[[str], Iterator[str]]]
 PARTS: Parts = {
     "numbers": numbers,
@@ -58,6 +71,7 @@ PARTS: Parts = {
     "tags": tags,
     "names in braces": lambda text: iter(NAME.findall(FORMULA.sub("", CODE.sub(" ", text)))),
     "table rows": table_rows,
+    "asterisks": stars,
     "list items": lambda text: iter("-" * len(ITEMS.findall(text))),
 }
 FIELDS: Parts = {
