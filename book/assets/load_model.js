@@ -11,7 +11,8 @@
       const script = Object.assign(document.createElement("script"), { src: new URL(address, here) });
       const loaded = new Promise((resolve, reject) => {
         script.onload = resolve;
-        script.onerror = () => reject(new Error(`${address.split("?")[0]} could not be loaded`));
+        const [file] = address.split("?");
+        script.onerror = () => reject(new Error(gettext("{file} could not be loaded", { file })));
       });
       waiting.set(address, loaded);
       loaded.catch(() => waiting.delete(address));

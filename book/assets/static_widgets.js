@@ -116,9 +116,20 @@
     AnyModel: (model) => (ANY[model.get("_anywidget_id")] ?? unknownWidget)(model),
   };
 
+  // This script may run before the one that has the page's words.
+  function note(text) {
+    const element = html("p", { className: "qkv-note" });
+    const show = () => { element.textContent = text(); };
+    if (globalThis.gettext) show();
+    else document.addEventListener("DOMContentLoaded", show);
+    return element;
+  }
+
   function unknownWidget(model) {
-    const text = `This part needs Jupyter (${model?.name ?? "its state is missing"}).`;
-    return html("p", { className: "qkv-note", textContent: text });
+    const { name } = model ?? {};
+    return note(() => (name
+      ? gettext("This part needs Jupyter ({name}).", { name })
+      : gettext("This part needs Jupyter (its state is missing).")));
   }
 
   function mount(model, models) {
@@ -132,7 +143,7 @@
     try {
       script.before(mount(models?.get(parseScript(script).model_id), models));
     } catch (error) {
-      script.before(html("p", { className: "qkv-note", textContent: `This explorer failed: ${error.message}` }));
+      script.before(note(() => gettext("This explorer failed: {error}", { error: error.message })));
       console.error(error);
     }
   }

@@ -15,8 +15,11 @@ from typing import Any
 from urllib.parse import quote
 
 from docutils import nodes
+from jinja2 import Template
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
+
+from qkv.language import gettext
 
 SOURCES = Path(__file__).parents[1] / "live"
 BAR = SOURCES / "toolbar.html"
@@ -37,27 +40,34 @@ def add_bar(app: Sphinx, page: str, _: str, context: dict[str, Any], tree: nodes
     if tree is None or not any("cell_input" in n["classes"] for n in tree.findall(nodes.container)):
         return
     repository, binder = app.config.repository_address, app.config.binder_address
-    bar = BAR.read_text(encoding="utf-8").replace(
-        "{{ elsewhere }}", other_ways_to_run(page, repository, binder)
-    )
-    context["body"] = context["body"].replace("</h1>", f"</h1>\n{bar}", 1)
+    template = Template(BAR.read_text(encoding="utf-8"))
+    elsewhere = other_ways_to_run(page, repository, binder)
+    bar = template.render(gettext=gettext, elsewhere=elsewhere).strip()
+    context["body"] = context["body"].replace("</h1>", f"</h1>\n{bar}\n", 1)
     app.add_js_file("live/toolbar.js", loading_method="defer")
     app.add_css_file("live/live.css")
 
 
 def other_ways_to_run(page: str, repository: str, binder: str) -> str:
     """Where the cells of a page can run that has only files behind it, as HTML."""
-    invitation = "To run its cells on your machine, "
-    if binder:
-        owner_and_name = repository.removeprefix("https://github.com/")
-        place = quote(f"book/{page}.html", safe="")
-        address = f"{binder}/v2/gh/{owner_and_name}/main?urlpath={place}"
-        invitation = (
-            f'<a href="{escape(address)}">Open this page on Binder</a> (it takes some minutes), '
+    if not repository:
+        return gettext(
+            "To run its cells on your machine, get the book, and give <code>make serve</code> in "
+            "its folder."
         )
-        invitation += "or run it on your machine: "
-    book = f'<a href="{escape(repository)}">get the book</a>' if repository else "get the book"
-    return f"{invitation}{book}, and give <code>make serve</code> in its folder."
+    if not binder:
+        return gettext(
+            'To run its cells on your machine, <a href="{repository}">get the book</a>, and give '
+            "<code>make serve</code> in its folder."
+        ).format(repository=escape(repository))
+    owner_and_name = repository.removeprefix("https://github.com/")
+    place = quote(f"book/{page}.html", safe="")
+    address = f"{binder}/v2/gh/{owner_and_name}/main?urlpath={place}"
+    return gettext(
+        'To run its cells on your machine, <a href="{binder}">Open this page on Binder</a> (it '
+        'takes some minutes), or run it on your machine: <a href="{repository}">get the book</a>, '
+        "and give <code>make serve</code> in its folder."
+    ).format(binder=escape(address), repository=escape(repository))
 
 
 def copy_own_files(app: Sphinx) -> None:

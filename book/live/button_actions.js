@@ -73,7 +73,8 @@ async function execute(cell) {
   const { status, ename, evalue, seconds } = await cell.execute(session.kernel);
   waitsForInput = false;
   const unkept = await edits.flush();
-  if (status === "ok") return tell(unkept ? "ran-unkept" : "ran", `${cell.title} in ${seconds} s`, unkept);
+  const ran = gettext("{cell} in {seconds} s", { cell: cell.title, seconds });
+  if (status === "ok") return tell(unkept ? "ran-unkept" : "ran", ran, unkept);
   cancelQueued();
   cell.element.scrollIntoView({ block: "nearest" });
   // Of a syntax error, the number of the line is the reader's, the name of the file is not.

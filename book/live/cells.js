@@ -22,7 +22,7 @@ class Cell {
   constructor({ page, edits, rendermime, run, onInput, count }, element, index) {
     Object.assign(this, { page, edits, rendermime, onInput, element, data: element.dataset, run: () => run(this) });
     Object.assign(this.data, { qkvCell: index, qkvState: "idle" });
-    this.title = `cell ${index + 1} of ${count}`;
+    this.title = gettext("cell {number} of {count}", { number: index + 1, count });
     this.code = element.querySelector(".cell_input pre");
     this.stored = element.querySelector(".cell_output");
     this.original = this.code.textContent.replace(/\n$/, "");
@@ -64,7 +64,7 @@ class Cell {
     run.onclick = this.run;
     reset.onclick = () => this.reset();
     rest.onclick = () => this.#showRest();
-    for (const part of [run, reset, output, rest]) part.ariaLabel += ` ${this.title}`;
+    for (const part of [run, reset, output, rest]) part.ariaLabel = part.ariaLabel.replace("{cell}", this.title);
     const code = this.element.querySelector(".tag_hide-input > details, .cell_input");
     (this.stored ?? code).after(output, rest);
     if (code.matches("details")) code.after(tools);
@@ -78,12 +78,12 @@ class Cell {
     const placeholders = { source: this.code, output: this.output };
     const block = { id: this.title, source: this.edits.textOf(this.original), placeholders };
     const notebook = api.setupNotebookFromBlocks([block], api.makeConfiguration({}), this.rendermime);
-    const screenReaderLabel = `Code of ${this.title}. Shift-Enter runs it, Escape leaves it.`;
+    const screenReaderLabel = gettext("Code of {cell}. Shift-Enter runs it, Escape leaves it.", { cell: this.title });
     const options = { codeMirrorConfig: { ...EDITOR, screenReaderLabel } };
     globalThis.thebe.renderAllCells(options, notebook, [block]);
     this.area = notebook.cells[0].area;
     this.area.inputRequested.connect((_, { node, value }) => {
-      node.querySelector("input").ariaLabel = `Answer to ${this.title}`;
+      node.querySelector("input").ariaLabel = gettext("Answer to {cell}", { cell: this.title });
       this.onInput(this, value);
     });
     this.editor = this.element.querySelector(".CodeMirror").CodeMirror;
@@ -150,8 +150,9 @@ class Cell {
     this.data.qkvState = reply.status === "ok" ? "done" : reply.status;
     this.data.qkvMs = ms.toFixed(1);
     // The stored figure's alt text fits the new one only if the code is the same.
-    const alt = code === this.original && this.stored?.querySelector("img[alt]")?.alt;
-    for (const image of this.output.querySelectorAll("img")) image.alt = alt || `Figure of ${this.title}`;
+    const stored = code === this.original && this.stored?.querySelector("img[alt]")?.alt;
+    const alt = stored || gettext("Figure of {cell}", { cell: this.title });
+    for (const image of this.output.querySelectorAll("img")) image.alt = alt;
     setTimeout(() => this.#settle(), SETTLE_DELAY);
     return { ...reply, seconds: (ms / 1000).toPrecision(2) };
   }

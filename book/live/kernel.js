@@ -26,7 +26,7 @@ export async function startKernel({ name }, { base, xsrf }) {
   });
   const model = await answer.json().catch(() => ({}));
   if (answer.ok) return model;
-  throw new Error(`the server could not start Python (${model.message ?? answer.status}).`);
+  throw new Error(gettext("the server could not start Python ({why}).", { why: model.message ?? answer.status }));
 }
 
 // Thebe's view of the server. It asks for what runs there, which nobody needs to wait for yet. To each
@@ -57,19 +57,20 @@ function load(tag, properties) {
   document.head.prepend(element); // before the book's own sheets, which shall have the last word
   return new Promise((resolve, reject) => {
     element.onload = resolve;
-    element.onerror = () => reject(new Error(`${element.src ?? element.href} could not be loaded.`));
+    const address = element.src ?? element.href;
+    element.onerror = () => reject(new Error(gettext("{address} could not be loaded.", { address })));
   });
 }
 
 // Resolves when Python has answered whole: a connection that is made anew may lose what comes first.
 // What was asked before a death is cancelled with it, and asked again.
 export async function waitForKernel(kernel) {
-  if (kernel.isDisposed) throw new Error("Python has gone.");
+  if (kernel.isDisposed) throw new Error(gettext("Python has gone."));
   const asked = kernel.requestKernelInfo().catch(() => pause(RETRY));
   return (await Promise.race([asked, pause(RETRY)])) ?? waitForKernel(kernel);
 }
 
 export function withTimeout(promise) {
-  const late = pause(TIMEOUT).then(() => { throw new Error("Python does not answer."); });
+  const late = pause(TIMEOUT).then(() => { throw new Error(gettext("Python does not answer.")); });
   return Promise.race([promise, late]);
 }

@@ -62,6 +62,6 @@ export class SavedEdits {
     const answer = await fetch(this.address, { headers, signal: AbortSignal.timeout(TIMEOUT), ...options });
     if (answer.ok) return answer;
     const { message } = await answer.json().catch(() => ({}));
-    throw new Error(message ?? `the server answered ${answer.status}`);
+    throw new Error(message ?? gettext("the server answered {status}", { status: answer.status }));
   }
 }

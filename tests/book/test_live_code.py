@@ -111,6 +111,20 @@ def test_every_word_of_the_scripts_is_in_the_bar() -> None:
     assert all(f'"{name}"' in scripts for name in there), "a message that nothing says"
 
 
+def test_every_word_of_the_bar_and_its_scripts_is_a_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(live_code, "gettext", lambda message: "«»")
+    bar = page_with_bar(page_with("cell"), REPOSITORY, BINDER).body
+    bar = re.sub("|".join(BODY.split("</h1>")), "", bar)
+    said = re.findall(r'(?:title|aria-label|data-question)="([^"]*)"', bar)
+    said += re.sub(r"<[^>]*>", "\n", bar).split("\n")
+    assert {text.strip() for text in said} == {"", "«»"}
+    scripts = "".join(file.read_text("utf-8") for file in (ROOT / "book" / "live").glob("*.js"))
+    assert "new Error(" in scripts
+    assert not re.findall(r"(?:ariaLabel|alt|title|Label) = [`\"]|new Error\([`\"]", scripts)
+
+
 def test_without_addresses_no_link_leads_out() -> None:
     page = page_with_bar(page_with("cell"))
     assert Links(page.body).links == {}
