@@ -13,6 +13,7 @@ from sphinx.config import Config
 from sphinx.util.docutils import SphinxDirective
 
 from qkv.explore.start_map import BOOK, WAYS, duration, way_minutes
+from qkv.language import gettext
 
 NAME = re.compile(r"{([a-z ]+)}")
 
@@ -23,10 +24,14 @@ def facts() -> dict[str, str]:
     reading, exercises, _ = zip(*(chapter.minutes for chapter in BOOK), strict=True)
     return {
         "chapters": str(len(BOOK)),
-        "minutes of a core": f"{min(reading)} to {max(reading)} minutes",
+        "minutes of a core": gettext("{least} to {most} minutes").format(
+            least=min(reading), most=max(reading)
+        ),
         "time": duration(sum(reading)),
         "time of exercises": duration(sum(exercises)),
-        "chapters of an afternoon": f"{', '.join(most)} and {last}",
+        "chapters of an afternoon": gettext("{chapters} and {last}").format(
+            chapters=", ".join(most), last=last
+        ),
         "cores of an afternoon": str(len(WAYS["an afternoon"])),
         "time of an afternoon": duration(way_minutes("an afternoon")),
     }
@@ -60,8 +65,11 @@ class ChaptersDirective(SphinxDirective):
     """A row for each chapter, with a link to it."""
 
     def run(self) -> list[nodes.Node]:
-        rows = [f"| {one.number} | [{one.title}](/chapters/{one.notebook}) |" for one in BOOK]
-        found = parsed(self, ["| number | chapter |", "|--:|---|", *rows])
+        rows = [
+            f"| {one.number} | [{gettext(one.title)}](/chapters/{one.notebook}) |" for one in BOOK
+        ]
+        number, chapter = gettext("number"), gettext("chapter")
+        found = parsed(self, [f"| {number} | {chapter} |", "|--:|---|", *rows])
         found[0]["classes"].append("qkv-chapters")  # book/progress marks what was read there
         return found
 
@@ -77,11 +85,17 @@ def name_in_sidebar(_: Sphinx, config: Config) -> None:
     """Give each chapter of _toc.yml its number and its title."""
     for chapter in BOOK:
         if page := config.external_site_map.get(f"chapters/{chapter.notebook}"):
-            page.title = f"{chapter.number} · {chapter.short_title}"
+            page.title = f"{chapter.number} · {gettext(chapter.short_title)}"
+
+
+def name_sidebar(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: object) -> None:
+    """What layout.html calls the landmark of title, search and contents."""
+    context["sidebar_label"] = gettext("Book")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("facts", FactsDirective)
     app.add_directive("chapters", ChaptersDirective)
+    app.connect("html-page-context", name_sidebar)
     app.connect("config-inited", name_in_sidebar, priority=950)  # _toc.yml is read at 900
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

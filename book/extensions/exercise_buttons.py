@@ -60,9 +60,10 @@ def form(name: str, parts: tuple[Part, ...], verdicts: dict[str, Any] | None) ->
         table = json.dumps(verdicts, ensure_ascii=False, separators=(",", ":"))
         stored = f' data-verdicts="{escape(table)}"'
     fields = "".join(fieldset(f"{name}-{n}", part) for n, part in enumerate(parts, start=1))
+    ask = gettext("Check")
     return (
         f'<form class="qkv-choices" data-exercise="{name}"{stored} autocomplete="off" hidden>'
-        f'{fields}<button type="submit" class="qkv-check">{escape(gettext("Check"))}</button>'
+        f'{fields}<button type="submit" class="qkv-check">{escape(ask)}</button>'
         '<div role="status"></div></form>'
     )
 

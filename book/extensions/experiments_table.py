@@ -12,8 +12,15 @@ from sphinx.util.docutils import SphinxDirective
 
 from qkv.experiments import stored_results
 from qkv.experiments.stored_results import StoredResult, stored_result, summary
+from qkv.language import gettext, gettext_noop
 
-HEAD = ("what it measures, and its command", "chapter", "date", "machine", "s")
+HEAD = (
+    gettext_noop("what it measures, and its command"),
+    gettext_noop("chapter"),
+    gettext_noop("date"),
+    gettext_noop("machine"),
+    "s",
+)
 READ = re.compile(r"stored_result\(\\?\"(\w+)\\?\"\)")  # in a notebook quotes are escaped
 
 
@@ -28,7 +35,9 @@ class ExperimentsDirective(SphinxDirective):
         names = [path.stem for path in stored_results.RESULTS.glob("*.json")]
         names.sort(key=lambda name: (chapters.get(name, ["none"]), name))
         rows = [row(stored_result(name), chapters.get(name, [])) for name in names]
-        lines = [f"| {' | '.join(cells)} |" for cells in (HEAD, ["---"] * len(HEAD), *rows)]
+        lines = [
+            f"| {' | '.join(cells)} |" for cells in (map(gettext, HEAD), ["---"] * len(HEAD), *rows)
+        ]
         parent = nodes.container(classes=["qkv-experiments"])
         self.state.nested_parse(StringList(lines, self.get_source_info()[0]), 0, parent)
         return [parent]
@@ -48,8 +57,9 @@ def chapters_that_read(folder: Path) -> dict[str, list[str]]:
 def row(result: StoredResult, chapters: list[str]) -> list[str]:
     """The cells of a result, in the order of HEAD."""
     links = ", ".join(f"[{int(stem[:2])}](/chapters/{stem})" for stem in chapters)
-    what = summary(stored_results.RESULTS.parent / f"{result.name}.py").replace("|", r"\|")
-    took = "not recorded" if result.seconds is None else f"{result.seconds:,.0f}"
+    script = stored_results.RESULTS.parent / f"{result.name}.py"
+    what = gettext(summary(script)).replace("|", r"\|")
+    took = gettext("not recorded") if result.seconds is None else f"{result.seconds:,.0f}"
     date = result.date.replace("-", "\N{NON-BREAKING HYPHEN}")
     return [f"{what}<br>`{result.command}`", links, date, result.machine, took]
 

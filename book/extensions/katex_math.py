@@ -18,6 +18,8 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.math import get_node_equation_number
 
+from qkv.language import gettext
+
 # Sphinx numbers equations itself; KaTeX would print a second number beside each unstarred one.
 NUMBERED = re.compile(r"\\(begin|end)\{(equation|align|gather|alignat)\}")
 ANNOTATION = re.compile(r"(<annotation[^>]*>).*?</annotation>", re.DOTALL)
@@ -56,7 +58,7 @@ def visit_display(writer: Any, node: nodes.math_block) -> None:
     if node["number"]:
         number = get_node_equation_number(writer, node)
         writer.body.append(f'<span class="eqno">({number})')
-        writer.add_permalink_ref(node, "Link to this equation")
+        writer.add_permalink_ref(node, gettext("Link to this equation"))
         writer.body.append("</span>")
     writer.body.append("</div>\n")
     raise nodes.SkipNode

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from qkv.language import gettext
 from qkv.notebooks.widget_state import EXPLORER_ID, PLAYGROUND_ID, renumber
 
 
@@ -38,7 +39,9 @@ def noscript_tables(models: dict[str, Any], model_id: str) -> str:
         _panel_html(spec, arrays, state["labels"])
         for spec, arrays in _opening_panels(explorer, places)
     )
-    said = f"Its controls need JavaScript. This is how it opens, at {escape(setting)}."
+    said = gettext("Its controls need JavaScript. This is how it opens, at {setting}.").format(
+        setting=escape(setting)
+    )
     return _noscript(state["title"], said, panels)
 
 
@@ -104,7 +107,11 @@ def _panel_html(spec: dict[str, Any], arrays: list[Any], labels: dict[str, str])
             for where, values in zip(spec.get("names", [""]), pictures, strict=True)
         )
     if spec["kind"] == "tree":
-        return _text_table(name, ["path", "value", "state"], _tree_rows(spec, arrays[0]))
+        return _text_table(
+            name,
+            [gettext("path"), gettext("value"), gettext("state")],
+            _tree_rows(spec, arrays[0]),
+        )
     if spec["kind"] == "diagram":
         values = _written(spec["box_texts"], arrays[0])
         labels_of = [label.replace("\n", " ") for label in spec["labels"]]
@@ -116,7 +123,7 @@ def _panel_html(spec: dict[str, Any], arrays: list[Any], labels: dict[str, str])
             (f"{labels_of[start]} → {labels_of[end]}", label, detail)
             for (start, end, _), label, detail in arrows
         ]
-        return _text_table(name, ["part", "value", "what it is"], rows)
+        return _text_table(name, [gettext("part"), gettext("value"), gettext("what it is")], rows)
     return _text_table(name, spec["header"], spec["rows"])
 
 
@@ -125,7 +132,7 @@ def _tree_rows(spec: dict[str, Any], values: Any) -> Iterator[tuple[str, str, st
     written = _written(spec["texts"], values)
     for i, (label, parent) in enumerate(zip(spec["labels"], spec["parents"], strict=True)):
         paths.append(label if parent < 0 else f"{paths[parent]} → {label}")
-        yield paths[i], written[i], spec["states"][i] or ""
+        yield paths[i], written[i], gettext(spec["states"][i] or "")
 
 
 def _written(texts: list[str | None], numbers: Any) -> list[str]:

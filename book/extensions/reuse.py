@@ -46,7 +46,8 @@ class FiguresDirective(SphinxDirective):
             self.env.note_dependency(str(path))
             figures = list(figures_of(json.loads(path.read_text(encoding="utf-8"))))
             if figures:
-                summary = escape(f"{chapter.number} · {chapter.short_title} ({len(figures)})")
+                title = f"{chapter.number} · {gettext(chapter.short_title)}"
+                summary = escape(f"{title} ({len(figures)})")
                 fold = f"<details>\n<summary>{summary}</summary>\n"
                 items = [self.item(*figure) for figure in figures]
                 result += [raw(fold), nodes.bullet_list("", *items)]

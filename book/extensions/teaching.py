@@ -89,9 +89,10 @@ class Teaching(SphinxRole):
 
     def show_state(self, text: str) -> list[nodes.Node]:
         cell_id, title, chosen = self.stated(text)
+        opening = gettext("as it opens")
         return [
             self.link("ref", cell_id, title),
-            nodes.Text(f" ({chosen or gettext('as it opens')})"),
+            nodes.Text(f" ({chosen or opening})"),
         ]
 
     def show_set(self, text: str) -> list[nodes.Node]:
@@ -107,7 +108,7 @@ class Teaching(SphinxRole):
 
 
 def name_of(chapter: Chapter) -> str:
-    return f"{chapter.number} · {chapter.short_title}"
+    return f"{chapter.number} · {gettext(chapter.short_title)}"
 
 
 class CourseDirective(SphinxDirective):
@@ -121,11 +122,12 @@ class CourseDirective(SphinxDirective):
             times = [self.minutes(row) for row in rows]
         except Stale as error:
             raise self.error(str(error)) from None
-        lines = [f"{head}| {gettext('read + do (min)')} |", f"{rule}|---|"]
+        read_and_do, every = gettext("read + do (min)"), gettext("all")
+        lines = [f"{head}| {read_and_do} |", f"{rule}|---|"]
         lines += [f"{row}| {r} + {d} |" for row, (r, d) in zip(rows, times, strict=True)]
         total = " + ".join(duration(sum(part)) for part in zip(*times, strict=True))
         blanks = " |" * head.count("|")
-        return parsed(self, [*lines, f"| **{gettext('all')}**{blanks} **{total}** |"])
+        return parsed(self, [*lines, f"| **{every}**{blanks} **{total}** |"])
 
     def minutes(self, text: str) -> tuple[int, int]:
         """To read the cores of the lessons in a text, and of its exercises."""

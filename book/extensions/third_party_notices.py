@@ -14,6 +14,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
+from qkv.language import gettext
+
 ROOT = Path(__file__).parents[2]
 PAGE = "_static/third-party-notices.txt"
 PYTHON = ("sphinx", "sphinx-book-theme", "pydata-sphinx-theme", "sphinx-copybutton", "anywidget")
@@ -72,7 +74,8 @@ def notices(root: Path = ROOT) -> str:
 
 def link_in_footer(app: Sphinx, _: str, __: str, context: dict[str, Any], ___: nodes.Node) -> None:
     address = context["pathto"](PAGE, 1)
-    link = f'<a href="{address}">Licences of code by others</a>.'
+    words = gettext("Licences of code by others")
+    link = f'<a href="{address}">{words}</a>.'
     context["theme_extra_footer"] = f"{app.config.html_theme_options['extra_footer']} {link}"
 
 

@@ -11,7 +11,7 @@ from cycler import cycler
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from numpy.typing import ArrayLike
 
-from qkv.language import ENGLISH, get_language
+from qkv.language import ENGLISH, get_language, gettext
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,12 +134,12 @@ def loss_curve(
         steps, losses: of each step.
         validations: step and loss of each.
     """
-    ax.plot(steps, losses, color=COLOURS["grey"], linewidth=1, label="training")
+    ax.plot(steps, losses, color=COLOURS["grey"], linewidth=1, label=gettext("training"))
     if validations:
         at, values = zip(*validations, strict=True)
-        ax.plot(at, values, "o-", color=COLOURS["ochre"], markersize=4, label="validation")
+        ax.plot(at, values, "o-", color=COLOURS["ochre"], markersize=4, label=gettext("validation"))
     ax.legend(frameon=False)
-    ax.set(xlabel="step", ylabel="loss per token, nats", ylim=(0, None))
+    ax.set(xlabel=gettext("step"), ylabel=gettext("loss per token, nats"), ylim=(0, None))
 
 
 def label_tokens(ax: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from babel.messages.extract import extract_from_file
 
+from qkv.experiments.stored_results import summary
 from tools.translations.catalogue import Message
 from tools.translations.markdown import WORD
 
@@ -16,6 +17,7 @@ FOLDERS = ("src/qkv", "book", "tools")
 KEYWORDS = {"gettext": None, "gettext_noop": None}
 METHODS = {".py": "python", ".js": "javascript", ".html": "jinja2.ext:babel_extract"}
 EXERCISES = Path("src/qkv/exercises")
+EXPERIMENTS = Path("src/qkv/experiments")
 CHAPTERS = Path("src/qkv/explore/chapters.json")
 
 
@@ -35,7 +37,10 @@ def messages_of_package(root: Path) -> Iterator[Message]:
             texts = words_of_exercises(file.read_text(encoding="utf-8"))
             yield from (Message(text, place.as_posix()) for text in texts)
     for chapter in json.loads((root / CHAPTERS).read_text(encoding="utf-8")):
-        yield Message(chapter["title"], CHAPTERS.as_posix())
+        titles = dict.fromkeys((chapter["title"], chapter["title"].partition(":")[0]))
+        yield from (Message(title, CHAPTERS.as_posix()) for title in titles)
+    for file in sorted((root / EXPERIMENTS).glob("[!_]*.py")):  # a table shows what each is
+        yield Message(summary(file), file.relative_to(root).as_posix())
 
 
 def words_of_exercises(source: str) -> Iterator[str]:
