@@ -3,6 +3,8 @@
 import copy
 import importlib
 import json
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from qkv.bridge import from_bytes
 from qkv.explore.framework.bundle import explorer_files
 from qkv.explore.playground import playground
 from qkv.explore.playground.bundle import es_module, plain_script, playground_files
-from qkv.explore.playground.labels import DEFAULT_LABELS
+from qkv.explore.playground.labels import DEFAULT_LABELS, REFUSALS
 from qkv.explore.playground.widget import Playground
 from qkv.javascript.bundle import EXPORT, imported
 from qkv.notebooks.widget_state import (
@@ -27,9 +29,12 @@ from qkv.notebooks.widget_state import (
 )
 from qkv.pretrained import pretrained
 from tests.helpers.explorers import CHAPTERS
+from tests.helpers.node import node
 
 sys.path.append(str(Path(__file__).parents[2] / "book" / "extensions"))
 noscript_tables = importlib.import_module("noscript_tables").noscript_tables
+
+ENGINE_THAT_REFUSES = ("translator", "lenient_tokenizer", "finite_numbers")
 
 
 def make_box(**changes):
@@ -167,3 +172,41 @@ def test_every_word_that_the_page_asks_for_is_there():
     for name in DEFAULT_LABELS.keys() - {"unrun", "noscript"}:
         quoted = f'"{name}"'
         assert f"labels.{name}" in text or quoted in text, name
+
+
+def test_what_the_model_says_of_a_sentence_has_its_words_in_python_too():
+    engine = Path(importlib.import_module("qkv.javascript").__file__).parent
+    code = "".join((engine / f"{name}.js").read_text("utf-8") for name in ENGINE_THAT_REFUSES)
+    assert [text for text in REFUSALS if f'"{text}"' not in code] == []
+    templates = re.findall(r'"([^"\n$]*\{\w+\}[^"\n]*)"', code)
+    assert set(templates) - {"{word}"} <= set(REFUSALS)
+
+
+def test_another_language_has_labels_for_what_the_model_says(monkeypatch):
+    assert not set(REFUSALS) & make_box().explorer.labels.keys()
+    monkeypatch.setattr("qkv.explore.playground.widget.gettext", str.upper)
+    labels = make_box().explorer.labels
+    assert labels["There is no word to translate."] == "THERE IS NO WORD TO TRANSLATE."
+
+
+def test_a_sentence_of_the_model_is_said_in_another_language():
+    engine = Path(importlib.import_module("qkv.javascript").__file__).parent
+    code = f"""
+    import {{ InputError }} from "{(engine / "input_error.js").as_uri()}";
+    const near = {{ template: "{{word}} (near {{near}})", values: {{ word: "'a'", near: "'b'" }} }};
+    const values = {{ list: [near, near], count: 2 }};
+    const list = {{ template: "{{list}} and {{count}} more", values }};
+    const error = new InputError({{ template: "Not {{list}}.", values: {{ list }} }}, "unknown");
+    console.log(error.message);
+    const other = {{ "Not {{list}}.": "{{list}}?", "{{word}} (near {{near}})": "{{near}}" }};
+    console.log(error.translated(other));
+    console.log(new InputError("plain", "empty").translated({{ plain: "other" }}));
+    """
+    done = subprocess.run(
+        [node(), "--input-type=module", "-e", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "Not 'a' (near 'b'), 'a' (near 'b') and 2 more.",
+        "'b', 'b' and 2 more?",
+        "other",
+    ]

@@ -9,14 +9,33 @@ export function shorten(text, most = 80) {
 /** A value of a file as JSON writes it, shortened. */
 export const shortenJson = (value) => shorten(String(JSON.stringify(value)));
 
+/**
+ * A text, or a template whose {names} are filled in: `{template, values}`, values that are such themselves, or lists
+ * of them, set in before.
+ * @param {Object<string, string>} translations of templates, for a reader of another language than English
+ */
+export function sentence(said, translations = {}) {
+  const written = (part) => {
+    if (Array.isArray(part)) return part.map(written).join(", ");
+    return part?.template === undefined ? part : sentence(part, translations);
+  };
+  const { template, values = {} } = said.template === undefined ? { template: said } : said;
+  return (translations[template] ?? template).replace(/\{(\w+)\}/g, (_, name) => written(values[name]));
+}
+
 export class InputError extends Error {
   /**
-   * @param {string} message a sentence for who typed or chose
+   * @param {string | {template: string, values: object}} said a sentence for who typed or chose, as `sentence` takes it
    * @param {"empty" | "long" | "unknown" | "file" | "numbers"} kind what is wrong
    * @param {object} details `words` of kind "unknown": [{word, near}], near a known word or undefined
    */
-  constructor(message, kind, details = {}) {
-    super(message);
-    Object.assign(this, { name: "InputError", kind, ...details });
+  constructor(said, kind, details = {}) {
+    super(sentence(said));
+    Object.assign(this, { name: "InputError", kind, said, ...details });
+  }
+
+  /** The message in the words of a translation of its templates. */
+  translated(translations) {
+    return sentence(this.said, translations);
   }
 }

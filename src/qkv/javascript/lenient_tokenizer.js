@@ -11,7 +11,11 @@ const SENTENCE_ENDS = ".!?。 ";
 const ARTICLES = ["a", "an"]; // read as "the"
 const PLURALS = [["s", ""], ["es", ""], ["ies", "y"]];
 const SHORTEST_NOUN = 3; // characters: "its" is no plural
-const ADVICE = new Map([["and", "write two sentences"]]);
+const ADVICE = new Map([["and", "{word} (write two sentences)"]]);
+const NEAR = "{word} (near {near})";
+const AND_MORE = "{list} and {count} more";
+const UNKNOWN = "The model does not know {list}.";
+const FOREIGN = "This model reads {language}, and not {list}.";
 const MOST_NAMED = 4; // unknown words; the others are counted
 const LONGEST_WORD = 30; // characters that a message shows, and up to which a near word is looked for
 
@@ -44,19 +48,16 @@ export class LenientTokenizer extends Tokenizer {
     if (!unknown.length) return ids;
     const named = unknown.slice(0, MOST_NAMED);
     const nearby = named.map((word) => ({ word: shorten(word, LONGEST_WORD), near: this.near(word) }));
-    const advice = (word) => ADVICE.get(word.toLowerCase());
-    const nearest = (word, near) => {
-      const hint = near ? `near ${quote(near)}` : advice(word);
-      return hint ? ` (${hint})` : "";
-    };
-    const more = unknown.length > MOST_NAMED ? ` and ${unknown.length - MOST_NAMED} more` : "";
-    const list = nearby.map(({ word, near }) => quote(word) + nearest(word, near)).join(", ") + more;
+    const shown = nearby.map(({ word, near }) => {
+      const values = { word: quote(word), near: near && quote(near) };
+      return { template: near ? NEAR : ADVICE.get(word.toLowerCase()) ?? "{word}", values };
+    });
+    const count = unknown.length - MOST_NAMED;
+    const list = count > 0 ? { template: AND_MORE, values: { list: shown, count } } : shown;
     const known = letters(this.ids.keys());
     const foreign = ![...letters(unknown)].some((letter) => known.has(letter));
-    const message = foreign
-      ? `This model reads ${this.language}, and not ${list}.`
-      : `The model does not know ${list}.`;
-    throw new InputError(message, "unknown", { words: nearby });
+    const template = foreign ? FOREIGN : UNKNOWN;
+    throw new InputError({ template, values: { list, language: this.language } }, "unknown", { words: nearby });
   }
 
   /** The token that differs from a word in case alone; capitalized, if need be, at the start. */

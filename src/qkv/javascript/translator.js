@@ -36,6 +36,12 @@ import { Transformer } from "./transformer.js";
 
 const MOST_KNOWN = 1_000_000; // tokens: what has more positions is no model
 const LONGEST = 512; // tokens: maps of more would fill a page's memory
+const TOO_LONG = [ // the model, the page; words, pieces of words
+  ["The model reads at most {most} words at once, and these are {count}.",
+    "The model reads at most {most} pieces of words at once, and these are {count}."],
+  ["The page reads at most {most} words at once, and these are {count}.",
+    "The page reads at most {most} pieces of words at once, and these are {count}."],
+];
 
 export class Translator {
   /**
@@ -74,9 +80,8 @@ export class Translator {
     const count = this.source.split(text).length;
     if (!count) throw new InputError("There is no word to translate.", "empty");
     const most = this.maxLength - 1;
-    const unit = this.source.hasSubwords ? "pieces of words" : "words";
-    const reads = `The ${this.maxLength === LONGEST ? "page" : "model"} reads at most ${most} ${unit}`;
-    if (count > most) throw new InputError(`${reads} at once, and these are ${count}.`, "long");
+    const template = TOO_LONG[Number(this.maxLength === LONGEST)][Number(this.source.hasSubwords)];
+    if (count > most) throw new InputError({ template, values: { most, count } }, "long");
     return [...this.source.encode(text), EOS];
   }
 

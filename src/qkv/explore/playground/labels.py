@@ -4,6 +4,20 @@ from __future__ import annotations
 
 from qkv.language import gettext_noop
 
+# What the model in JavaScript says of a sentence that it cannot take: qkv/javascript has the same.
+REFUSALS = (
+    gettext_noop("There is no word to translate."),
+    gettext_noop("The model reads at most {most} words at once, and these are {count}."),
+    gettext_noop("The model reads at most {most} pieces of words at once, and these are {count}."),
+    gettext_noop("The page reads at most {most} words at once, and these are {count}."),
+    gettext_noop("The page reads at most {most} pieces of words at once, and these are {count}."),
+    gettext_noop("The model does not know {list}."),
+    gettext_noop("This model reads {language}, and not {list}."),
+    gettext_noop("{word} (near {near})"),
+    gettext_noop("{word} (write two sentences)"),
+    gettext_noop("{list} and {count} more"),
+    gettext_noop("The model's numbers overflow: its parameters are too large to compute with."),
+)
 DEFAULT_LABELS = {
     # The sentence.
     "field": gettext_noop("An English sentence"),

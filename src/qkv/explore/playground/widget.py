@@ -13,7 +13,7 @@ from qkv.explore.framework.controls import heading
 from qkv.explore.framework.explorer import ExplorerBox
 from qkv.explore.framework.labels import default_labels
 from qkv.explore.playground.bundle import es_module, whole_style_sheet
-from qkv.explore.playground.labels import DEFAULT_LABELS
+from qkv.explore.playground.labels import DEFAULT_LABELS, REFUSALS
 from qkv.explore.playground.view_labels import LABELS as VIEW_LABELS
 from qkv.javascript.scripts import page_content
 from qkv.language import gettext
@@ -80,6 +80,7 @@ def playground(
     if view not in VIEWS:
         raise ValueError(f"playground: view must be one of {VIEWS}, got {view!r}: name one of them")
     own = {key: gettext(text) for key, text in {**VIEW_LABELS, **DEFAULT_LABELS}.items()}
+    own |= {text: said for text in REFUSALS if (said := gettext(text)) != text}
     widget = Playground(
         title=title,
         labels={**default_labels([]), **own, **(labels or {})},

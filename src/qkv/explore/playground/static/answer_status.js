@@ -36,7 +36,8 @@ export function answerStatus(root, session, status, labels) {
     const near = (error.words ?? []).filter((word) => word.near);
     const mend = ({ word, near }) => [formatText(labels.instead, { word, near }),
       () => form.submitText(replaceWord(form.text, word, near))];
-    const text = error.name === "InputError" ? error.message : formatText(labels.failed, { error: error.message });
+    const failed = () => formatText(labels.failed, { error: error.message });
+    const text = error.name === "InputError" ? error.translated(labels) : failed();
     say([text], near.map(mend));
     if (error.name !== "InputError") console.error(error);
   }
