@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from docutils import nodes
 from jinja2 import Template
+from other_editions import folder_of
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
@@ -41,7 +42,8 @@ def add_bar(app: Sphinx, page: str, _: str, context: dict[str, Any], tree: nodes
         return
     repository, binder = app.config.repository_address, app.config.binder_address
     template = Template(BAR.read_text(encoding="utf-8"))
-    elsewhere = other_ways_to_run(page, repository, binder)
+    folder = folder_of(app.config.language)
+    elsewhere = other_ways_to_run(folder + page, repository, binder)
     bar = template.render(gettext=gettext, elsewhere=elsewhere).strip()
     context["body"] = context["body"].replace("</h1>", f"</h1>\n{bar}\n", 1)
     app.add_js_file("live/toolbar.js", loading_method="defer")

@@ -29,6 +29,10 @@ TEMPLATES = (
     "'sha256-LF96sWcXccMzvAMeWDn9wNCYHg+MmQlOUvamZq9ACqY='",  # search-button.html
     "'sha256-ymVQCFLrz1wZEVyK7Hz4xFmKL+n6/my1jt/wFORn88g='",  # theme-switcher.html
     "'sha256-mNyD6WQ4vKGmtbf2Mk6RMjMo7k6Ib4wzc6b1fvYgVHE='",  # search.html
+    # The three that hold words, in Korean: search-button-field, theme-switcher, search-button.
+    "'sha256-xMcIMA3GETl819KFJ3bu+ZajT+ZiDJV2F60Zv/b7d94='",
+    "'sha256-k1P6ki9FtQMT/bh8txb4Xo7yk5ZDPvbcQlTTfVQs5TE='",
+    "'sha256-yKexarLfYD9Lh/uJj8zXFo71zmRcqUWLKJISpYwqDY4='",
 )
 HANDLERS = ("toggleFullScreen()", "window.print()")  # of the theme's buttons
 # Scripts that a page loads. The rest of _static/live would run cells without being asked.

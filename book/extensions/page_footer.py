@@ -12,10 +12,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from docutils import nodes
+from other_editions import name_of
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from qkv.language import gettext
+from qkv.language import get_language, gettext
 
 CHANGES = "CHANGELOG"
 SCRIPT = "report_mistake.js"
@@ -35,6 +36,7 @@ def report_address(repository: str, chapter: str, address: str, version: str) ->
         "chapter": chapter,
         "address": address,
         "version": version,
+        "language": name_of(get_language()),
     }
     return f"{repository}/issues/new?{urlencode(fields)}"
 

@@ -13,11 +13,12 @@ from typing import Any
 from xml.sax.saxutils import escape as escape_xml
 
 from docutils import nodes
+from other_editions import editions_of, folder_of, locale_of
 from PIL import Image, ImageOps
 from slim_output.figures import quantize
 from sphinx.application import Sphinx
 
-from qkv.language import gettext
+from qkv.language import ENGLISH, gettext
 
 SIZE = (1200, 630)  # what messengers show uncropped
 LARGEST = 2  # times: a figure is not blown up beyond that
@@ -99,6 +100,7 @@ def add_tags(
     graph = {
         "title": app.env.titles[page].astext(),
         "type": "website" if page == app.config.root_doc else "article",
+        "locale": locale_of(app.config.language),
         "url": context["pageurl"],
         "site_name": app.config.html_title,
         "description": description,
@@ -114,12 +116,14 @@ def add_tags(
 
 
 def write_sitemap(app: Sphinx, error: Exception | None) -> None:
-    """List the address of every page for search engines."""
+    """List the address of every page for search engines, in each language; English does for all."""
     site = app.config.html_baseurl
-    if error or app.builder.format != "html" or not site:
+    if error or app.builder.format != "html" or not site or app.config.language != ENGLISH:
         return
     pages = sorted(map(app.builder.get_target_uri, app.env.found_docs))
-    lines = [f"<url><loc>{escape_xml(site + page)}</loc></url>" for page in pages]
+    folders = list(map(folder_of, editions_of(Path(app.confdir))))
+    addresses = [site + folder + page for folder in folders for page in pages]
+    lines = [f"<url><loc>{escape_xml(address)}</loc></url>" for address in addresses]
     head = '<?xml version="1.0" encoding="utf-8"?>'
     schema = "http://www.sitemaps.org/schemas/sitemap/0.9"
     text = "\n".join([head, f'<urlset xmlns="{schema}">', *lines, "</urlset>", ""])

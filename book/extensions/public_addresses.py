@@ -11,8 +11,10 @@ QKV_REPOSITORY and QKV_BINDER stand in for the settings. Other extensions read t
 
 import os
 import re
+from pathlib import Path
 from typing import Any
 
+from other_editions import folder_of
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
@@ -67,7 +69,7 @@ def apply_addresses(app: Sphinx, config: Config) -> None:
         )
     config.repository_address, config.binder_address = repository, binder
     site = resolve("html_baseurl", config.html_baseurl) or site_of(repository)
-    config.html_baseurl = f"{site}/" if site else ""
+    config.html_baseurl = f"{site}/{folder_of(config.language)}" if site else ""
     has_repository = bool(repository)
     config.html_theme_options.update(
         repository_url=repository,
@@ -81,8 +83,24 @@ def apply_addresses(app: Sphinx, config: Config) -> None:
     )
 
 
+def lead_to_own_notebook(
+    app: Sphinx, page: str, _: str, context: dict[str, Any], __: object
+) -> None:
+    """Lead the Colab button of a translated chapter to the notebook in its language."""
+    language, name = app.config.language, page.rpartition("/")[2]
+    if not Path(app.confdir, "book", "locale", language, f"{name}.po").is_file():
+        return
+    for group in context["header_buttons"]:
+        for button in (group, *group.get("buttons", ())):
+            if button.get("url", "").startswith(COLAB):
+                place = f"/chapters/{folder_of(language)}{name}.ipynb"
+                button["url"] = button["url"].replace(f"/chapters/{name}.ipynb", place)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("repository_address", "", "html", str)
     app.add_config_value("binder_address", "", "html", str)
     app.connect("config-inited", apply_addresses, priority=100)
+    # After the theme's buttons (501).
+    app.connect("html-page-context", lead_to_own_notebook, priority=600)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -5,7 +5,11 @@ import { MAX_BYTES, decode, encode, isMark } from "./file_format.js";
 export const KEY = "qkv-progress";
 // Where such a server is.
 const HOME = /^(127\.0\.0\.1|\[::1\]|(.+\.)?localhost)$/;
-export const SCRIPT = document.currentScript.src;
+// Of this script, or, in an edition below the English one (ko/_static), of that of the whole book: the server's
+// addresses are there.
+const { lang } = document.documentElement;
+const { src } = document.currentScript;
+export const SCRIPT = lang === "en" ? src : src.replace(`/${lang}/_static/`, "/_static/");
 
 export function change(marks, changes) {
   for (const [name, set] of changes) marks[set ? "add" : "delete"](name);

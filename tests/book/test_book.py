@@ -88,6 +88,7 @@ def settings(**values: object) -> SimpleNamespace:
     unset = {
         **dict.fromkeys(("repository_address", "binder_address", "html_baseurl"), ""),
         "html_theme_options": {},
+        "language": "en",
     }
     return SimpleNamespace(**(unset | values))
 

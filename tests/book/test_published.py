@@ -167,6 +167,7 @@ def test_the_form_for_a_mistake_knows_the_page(page: str, book: Path) -> None:
             "chapter": [title],
             "address": [f"{SITE}{page}.html"],
             "version": [VERSION],
+            "language": ["English"],
         }
     assert text.count("report_mistake.js") == 1
 

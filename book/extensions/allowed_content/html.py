@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 # Names that the book's own scripts look for, such as that of the live bar, are not among them.
-CLASSES = "dataframe|qkv-(?:backward|query|key|value|output|verdict|right|wrong|open)"
+CLASSES = "dataframe|qkv-(?:backward|query|key|value|output|verdict|right|wrong|open|untranslated)"
 ATTRIBUTES = {
     "class": rf"(?:(?:{CLASSES})(?: |$))+",
     "role": "status",
