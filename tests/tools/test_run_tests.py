@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import subprocess
+import sys
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -270,15 +273,33 @@ def test_failed_build_leaves_the_old_book(
     book.mkdir()
     (book / "index.html").write_text("old")
 
-    def jupyter_book(command: list[str], **_: object) -> int:
-        new = part / "_build" / "html"
+    def jupyter_book(_: object) -> int:
+        new = part / "en" / "_build" / "html"
         new.mkdir(parents=True)
         (new / "index.html").write_text("new")
         return status
 
-    monkeypatch.setattr("subprocess.call", jupyter_book)
+    monkeypatch.setattr(build_book, "ROOT", tmp_path)
+    monkeypatch.setattr(build_book, "run_side_by_side", jupyter_book)
     assert build_book.build(book, part) == status
     assert (book / "index.html").read_text() == ("old" if status else "new")
+
+
+@pytest.mark.parametrize("statuses", [(0, 0), (0, 3), (3, 0)])
+def test_editions_are_built_side_by_side(tmp_path: Path, statuses: tuple[int, int]) -> None:
+    """Each waits for the other's file, and one that fails does not stop the other."""
+    code = """
+import os, pathlib, time
+own, other, status = os.environ["WORDS"].split()
+pathlib.Path(own).touch()
+while not pathlib.Path(other).exists():
+    time.sleep(0.01)
+raise SystemExit(int(status))
+"""
+    words = [f"a b {statuses[0]}", f"b a {statuses[1]}"]
+    command = [sys.executable, "-c", code]
+    runs = [(command, tmp_path, {"WORDS": text}) for text in words]
+    assert build_book.run_side_by_side(runs) == max(statuses)
 
 
 @pytest.fixture
@@ -292,7 +313,8 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for page in EDITED:
         (tmp_path / page).write_text("1")
 
-    def jupyter_book(command: list[str], **_: object) -> int:
+    def jupyter_book(commands: Iterable[tuple[list[str], Path, dict[str, str]]]) -> int:
+        [(command, _, _)] = commands
         new = Path(command[-1]) / "_build"
         assert new.exists() != ("--all" in command)
         (new / "html").mkdir(parents=True, exist_ok=True)
@@ -301,7 +323,7 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (new / ".doctrees" / "read").write_text("what Sphinx keeps")
         return 0
 
-    monkeypatch.setattr("subprocess.call", jupyter_book)
+    monkeypatch.setattr(build_book, "run_side_by_side", jupyter_book)
     return tmp_path
 
 
@@ -365,7 +387,7 @@ def test_after_an_edit_of_pages_the_others_are_kept(
     assert built(book, capsys) == "the book", "a page more, a page less"
 
 
-@pytest.mark.parametrize("lost", ["html/index.html", "sphinx/.doctrees/read", "built.json"])
+@pytest.mark.parametrize("lost", ["html/index.html", "sphinx/en/.doctrees/read", "built.json"])
 def test_pages_are_kept_only_where_all_of_the_last_build_is_there(
     book: Path, capsys: pytest.CaptureFixture[str], lost: str
 ) -> None:
@@ -373,8 +395,7 @@ def test_pages_are_kept_only_where_all_of_the_last_build_is_there(
     (book / EDITED[0]).write_text("2")
     (book / "_build" / lost).unlink()
     if lost.startswith("sphinx"):
-        (book / "_build" / lost).parent.rmdir()
-        (book / "_build" / "sphinx").rmdir()
+        shutil.rmtree(book / "_build" / "sphinx")
     assert built(book, capsys) == "the book"
 
 
@@ -384,7 +405,7 @@ def test_an_edit_that_fails_to_build_loses_nothing(
     assert builds(book, capsys)
     (book / EDITED[0]).write_text("a broken link")
     with monkeypatch.context() as broken:
-        broken.setattr("subprocess.call", lambda *_, **__: 1)
+        broken.setattr(build_book, "run_side_by_side", lambda _: 1)
         html = book / "_build" / "html"
         assert build_book.build(html, html.with_name("part"), always=False) == 1
     assert (html / "index.html").read_text() == "a page"
