@@ -88,14 +88,8 @@ def name_in_sidebar(_: Sphinx, config: Config) -> None:
             page.title = f"{chapter.number} · {gettext(chapter.short_title)}"
 
 
-def name_sidebar(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: object) -> None:
-    """What layout.html calls the landmark of title, search and contents."""
-    context["sidebar_label"] = gettext("Book")
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("facts", FactsDirective)
     app.add_directive("chapters", ChaptersDirective)
-    app.connect("html-page-context", name_sidebar)
     app.connect("config-inited", name_in_sidebar, priority=950)  # _toc.yml is read at 900
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,8 +2,8 @@
 
 Sphinx has none, and would find 마스크 only where no particle stands behind it. Words are parted
 where Hangul and other letters meet; particles, the copula and the endings of 하다 and 되다 are
-taken off, one after the other, while two syllables are left, or one that is a word of this book. The
-same patterns make the index (here) and read a query (in the page's script).
+taken off, one after the other, while two syllables are left, or one that is a word of this book.
+The same patterns make the index (here) and read a query (in the page's script).
 """
 
 import json
@@ -90,7 +90,7 @@ class SearchKorean(SearchEnglish):
 
     lang = "ko"
     language_name = "Korean"
-    stopwords = {*SearchEnglish.stopwords, *EVERYWHERE.split()}
+    stopwords = SearchEnglish.stopwords.union(EVERYWHERE.split())
     js_splitter_code = SCRIPT.replace("PATTERNS", json.dumps(PATTERNS, ensure_ascii=False))
 
     def split(self, input: str) -> list[str]:
