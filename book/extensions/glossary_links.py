@@ -1,13 +1,15 @@
 """Link the first bold use of a glossary term on a page to the term's entry.
 
 Chapters set a term in bold where they introduce it, in plain Markdown, so that a notebook reads the
-same in JupyterLab, in Colab and on a code host. The built page makes a link of it.
+same in JupyterLab, in Colab and on a code host. The built page makes a link of it: of either name
+of the term, for in the Korean edition a chapter that is not translated yet has the English one.
 """
 
 from typing import Any
 
 from docutils import nodes
 from glossary_forms import forms
+from glossary_terms import glossary_terms
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -35,11 +37,13 @@ class LinkTerms(SphinxPostTransform):
     def run(self, **_: Any) -> None:
         if self.app.builder.format != "html":
             return
+        terms = glossary_terms(self.env)
         entries = {
             form: (term, page, anchor)
             for term, _, kind, page, anchor, _ in self.env.get_domain("std").get_objects()
             if kind == "term"
-            for form in forms(term)
+            for name in reversed(terms[term].names)
+            for form in forms(name)
         }
         linked: set[str] = set()
         for bold in list(self.document.findall(nodes.strong)):
@@ -55,5 +59,6 @@ class LinkTerms(SphinxPostTransform):
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    app.setup_extension("glossary_terms")
     app.add_post_transform(LinkTerms)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from search_terms import introduced
+from glossary_terms import glossary_terms
 from sphinx.application import ENV_PICKLE_FILENAME, Sphinx
 from sphinx.environment import BuildEnvironment
 
@@ -63,7 +63,7 @@ def what_pages_share(env: BuildEnvironment) -> list[Any]:
     for name, keys in DOMAINS.items():
         parts += [in_order(env.get_domain(name).data[key]) for key in keys]
     cited = env.get_domain("cite").data["citations"]
-    parts.append(in_order(introduced(env)))
+    parts.append(in_order(glossary_terms(env)))
     return [*parts, [(c.key, c.citation_id, c.formatted_entry.label) for c in cited]]
 
 

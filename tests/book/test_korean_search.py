@@ -131,7 +131,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> str:
     (folder / "glossary.md").write_text(glossary, encoding="utf-8")
     (folder / "index.md").write_text(toc, encoding="utf-8")
     settings = {
-        "extensions": ["myst_parser", "korean_search", "search_terms"],
+        "extensions": ["myst_parser", "korean_search", "glossary_terms"],
         "html_theme": "basic",
         "language": "ko",
         "html_static_path": [str(ROOT / "book" / "assets" / "search_page.js")],

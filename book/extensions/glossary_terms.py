@@ -1,10 +1,12 @@
-"""Lead a search for a glossary term to the chapter that introduces it, then to the term's entry.
+"""What the glossary says of each term: its names in both languages, the chapter that introduces it.
 
-Sphinx itself leads to the entry alone, and finds a term in English or in Korean, not in both. An
-entry names the term in the other language first, in bold, and its chapter last.
+A definition names the term in the other language first, in bold, and the chapter last. A search for
+either name leads to the chapter, then to the term's entry: Sphinx itself leads to the entry alone,
+and knows one of the names.
 """
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from docutils import nodes
@@ -15,29 +17,30 @@ from sphinx.environment import BuildEnvironment
 from qkv.explore.start_map import BOOK
 
 CHAPTER = re.compile(r" · \D*(\d+)\D*$")  # "… · chapter 5", "… · 5장"
-INTRODUCED = "qkv_introduced"  # with the glossary's page: to each chapter the terms it introduces
+TERMS = "qkv_terms"  # kept with the glossary's page
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term by its names, and the page of its chapter: none, if one should know it before."""
+
+    names: tuple[str, ...]
+    page: str
 
 
 def note_terms(app: Sphinx, document: nodes.document) -> None:
-    """Give each term of a glossary its names in the search index; keep them for its chapter."""
-    chapters: dict[str, list[str]] = {}
+    """Keep what a glossary says of its terms; give each its names in the search index."""
+    terms = {}
     for glossary in document.findall(addnodes.glossary):
         for item in glossary.findall(nodes.definition_list_item):
-            names = add_names(item)
-            if page := chapter_of(item):
-                chapters.setdefault(page, []).extend(names)
-    if chapters:
-        app.env.metadata[app.env.docname][INTRODUCED] = chapters
-
-
-def add_names(item: nodes.Element) -> list[str]:
-    """Let the index find an entry without what its term says in brackets, and in both languages."""
-    names: list[str] = []
-    for index in item.findall(addnodes.index):
-        kind, term, *rest = index["entries"][0]
-        names = list(dict.fromkeys([term, *map(without_brackets, (term, other_name(item)))]))
-        index["entries"] = [(kind, name, *rest) for name in names if name]
-    return list(filter(None, names))
+            page = chapter_of(item)
+            for index in item.findall(addnodes.index):
+                kind, term, *rest = index["entries"][0]
+                names = (term, without_brackets(term), without_brackets(other_name(item)))
+                terms[term] = Term(tuple(dict.fromkeys(filter(None, names))), page)
+                index["entries"] = [(kind, name, *rest) for name in terms[term].names]
+    if terms:
+        app.env.metadata[app.env.docname][TERMS] = terms
 
 
 def other_name(item: nodes.Element) -> str:
@@ -61,17 +64,20 @@ def chapter_of(item: nodes.Element) -> str:
     return pages.get(found[1], "") if found else ""
 
 
-def introduced(env: BuildEnvironment) -> dict[str, list[str]]:
-    """To each chapter the terms that it introduces, as the glossary says."""
-    found: dict[str, list[str]] = {}
+def glossary_terms(env: BuildEnvironment) -> dict[str, Term]:
+    """Every term of the book's glossary, by its name there."""
+    found: dict[str, Term] = {}
     for data in env.metadata.values():
-        found |= data.get(INTRODUCED, {})
+        found |= data.get(TERMS, {})
     return found
 
 
 def add_to_chapter(app: Sphinx, document: nodes.document, page: str) -> None:
-    """Let the index find a chapter by its terms, as it finds the glossary's entries."""
-    if app.builder.format == "html" and (names := introduced(app.env).get(page)):
+    """Let the index find a chapter by the terms that it introduces."""
+    names = [
+        n for term in glossary_terms(app.env).values() if term.page == page for n in term.names
+    ]
+    if app.builder.format == "html" and names:
         entries = [("single", name, "", "main", None) for name in names]
         document.append(addnodes.index(entries=entries))
 
