@@ -7,6 +7,7 @@ from typing import Any
 
 from qkv.exercises import check
 from qkv.explore.start_map import BOOK, Chapter
+from qkv.language import gettext
 from qkv.notebooks.exercise_cells import exercises_of
 from qkv.notebooks.widget_state import EXPLORER_ID, STATE_MIME, renumber, views_of
 
@@ -50,11 +51,14 @@ def explorer_of(notebook: dict[str, Any], cell_id: str) -> dict[str, Any]:
 
 
 def settings(explorer: dict[str, Any], text: str) -> dict[str, int]:
-    """What "mask = none; padding = 2" sets: {name of an axis: position on its grid}."""
+    """What "mask = none; padding = 2" sets: {name of an axis: position on its grid}.
+
+    The words are English in every edition, as names of roles are; the explorer's, of its language.
+    """
     axes = {axis["label"]: axis for axis in explorer["axes"]}
     chosen = {}
     for part in filter(None, map(str.strip, text.split(";"))):
-        label, _, value = (piece.strip() for piece in part.partition(" = "))
+        label, _, value = (gettext(piece.strip()) for piece in part.partition(" = "))
         if label not in axes:
             raise Stale(f"{explorer['title']!r} has no {label!r}, but {', '.join(axes)}")
         if value not in axes[label]["texts"]:
@@ -62,6 +66,14 @@ def settings(explorer: dict[str, Any], text: str) -> dict[str, int]:
             raise Stale(f"{explorer['title']!r} has no {label} = {value}, but {known}")
         chosen[axes[label]["name"]] = axes[label]["texts"].index(value)
     return chosen
+
+
+def shown(explorer: dict[str, Any], chosen: dict[str, int]) -> str:
+    """Settings as the explorer itself words them."""
+    axes = {axis["name"]: axis for axis in explorer["axes"]}
+    return "; ".join(
+        f"{axes[name]['label']} = {axes[name]['texts'][place]}" for name, place in chosen.items()
+    )
 
 
 def remark(name: str, answer: object) -> tuple[str, str]:

@@ -10,6 +10,8 @@ from typing import Any
 from page_metadata import tags_of
 from sphinx.application import Sphinx
 
+from qkv.language import gettext
+
 ROOT_PAGE = """<!doctype html>
 <html lang="{language}">
 <head>
@@ -20,7 +22,7 @@ ROOT_PAGE = """<!doctype html>
 <link rel="icon" href="data:,">
 {tags}
 </head>
-<body><h1>{title}</h1><p><a href="{first}">Open the book</a></p></body>
+<body><h1>{title}</h1><p><a href="{first}">{words}</a></p></body>
 </html>
 """
 
@@ -33,6 +35,7 @@ def write_root_page(app: Sphinx, error: Exception | None) -> None:
         language=app.config.language,
         title=escape(app.config.html_title),
         first=first,
+        words=escape(gettext("Open the book")),
         site=app.config.html_baseurl,
         tags=tags_of(Path(app.outdir, first)),
     )

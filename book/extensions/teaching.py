@@ -19,7 +19,7 @@ from typing import Any
 
 from book_facts import parsed
 from docutils import nodes
-from lesson_facts import Stale, chapter_of, exercise_of, explorer_of, read, remark, settings
+from lesson_facts import Stale, chapter_of, exercise_of, explorer_of, read, remark, settings, shown
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -103,8 +103,7 @@ class Teaching(SphinxRole):
         """The cell, the explorer's title, and what to set there, which is on its grid."""
         cell_id, _, chosen = text.partition(": ")
         explorer = explorer_of(notebook_of(self.env, chapter_of(cell_id)), cell_id)
-        settings(explorer, chosen)
-        return cell_id, explorer["title"], chosen
+        return cell_id, explorer["title"], shown(explorer, settings(explorer, chosen))
 
 
 def name_of(chapter: Chapter) -> str:
