@@ -14,7 +14,6 @@ from sphinx.application import Sphinx
 
 from qkv.explore.start_map import BOOK
 from qkv.javascript.bundle import as_plain_script, in_order_of_imports
-from qkv.language import gettext
 
 SOURCES = Path(__file__).parents[1] / "progress"
 PAGE, DIALOG = "progress.js", "progress_dialog.js"
@@ -22,9 +21,7 @@ PAGE, DIALOG = "progress.js", "progress_dialog.js"
 
 def chapters() -> str:
     """Each chapter as the script reads it, in JSON."""
-    rows = [
-        (one.notebook, f"{one.number} · {gettext(one.short_title)}", *one.exercises) for one in BOOK
-    ]
+    rows = [(one.notebook, one.short_title, *one.exercises) for one in BOOK]
     return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
 
 

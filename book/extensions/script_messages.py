@@ -13,6 +13,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from qkv.explore.start_map import BOOK as CHAPTERS
 from qkv.language import ENGLISH, get_language, gettext, set_language
 
 BOOK = Path(__file__).parents[1]
@@ -28,8 +29,9 @@ def asked_for() -> Iterator[str]:
 
 
 def script() -> str:
-    """The translated ones among them, as a script."""
-    messages = {text: gettext(text) for text in sorted(set(asked_for()))}
+    """The translated ones among them, and among the titles of chapters, as a script."""
+    titles = (chapter.short_title for chapter in CHAPTERS)
+    messages = {text: gettext(text) for text in sorted({*asked_for(), *titles})}
     translated = {text: words for text, words in messages.items() if words != text}
     data = json.dumps(translated, ensure_ascii=False, separators=(",", ":"))
     return f"globalThis.messages={data};\n"

@@ -1,6 +1,8 @@
-// Of each chapter its page, its title, and the numbers of its exercises: those of the core, those of Going
-// further. The build fills them in (book/extensions/reading_progress.py).
-export const CHAPTERS = "{{ chapters }}".map(([page, title, core, further]) => {
+// Of each chapter its page, its title in English, and the numbers of its exercises: those of the core, those of
+// Going further. The build fills them in (book/extensions/reading_progress.py); messages.js has the titles in the
+// language of the page, so that this script is the same in each edition: beside it is the book's server.
+export const CHAPTERS = "{{ chapters }}".map(([page, name, core, further]) => {
+  const title = `${parseInt(page, 10)} · ${gettext(name)}`;
   const concept = page.replace(/^\d+_/, ""); // the mark of a chapter that was read; "masks-3" is that of an exercise
   const names = (numbers) => numbers.map((number) => `${concept}-${number}`);
   return { page, title, concept, core: names(core), further: names(further) };
