@@ -53,18 +53,22 @@ def explorer_of(notebook: dict[str, Any], cell_id: str) -> dict[str, Any]:
 def settings(explorer: dict[str, Any], text: str) -> dict[str, int]:
     """What "mask = none; padding = 2" sets: {name of an axis: position on its grid}.
 
-    The words are English in every edition, as names of roles are; the explorer's, of its language.
+    The words are English in every edition, as names of roles are; the explorer's, of the language
+    of its chapter.
     """
     axes = {axis["label"]: axis for axis in explorer["axes"]}
     chosen = {}
     for part in filter(None, map(str.strip, text.split(";"))):
-        label, _, value = (gettext(piece.strip()) for piece in part.partition(" = "))
+        name, _, choice = (piece.strip() for piece in part.partition(" = "))
+        label = name if name in axes else gettext(name)
         if label not in axes:
             raise Stale(f"{explorer['title']!r} has no {label!r}, but {', '.join(axes)}")
-        if value not in axes[label]["texts"]:
-            known = ", ".join(axes[label]["texts"])
+        texts = axes[label]["texts"]
+        value = choice if choice in texts else gettext(choice)
+        if value not in texts:
+            known = ", ".join(texts)
             raise Stale(f"{explorer['title']!r} has no {label} = {value}, but {known}")
-        chosen[axes[label]["name"]] = axes[label]["texts"].index(value)
+        chosen[axes[label]["name"]] = texts.index(value)
     return chosen
 
 

@@ -161,6 +161,8 @@ def test_a_state_is_named_in_english_and_shown_in_the_words_of_the_explorer(monk
     chosen = facts.settings(explorer, "mask = none; d_k = 8")
     assert chosen == {"kind": 1, "d_k": 1}
     assert facts.shown(explorer, chosen) == "마스크 = 없음; d_k = 8"
+    english = {"name": "kind", "label": "mask", "texts": ["causal", "none"]}  # not translated yet
+    assert facts.settings({"title": "Masks", "axes": [english]}, "mask = none") == {"kind": 1}
     assert facts.shown(explorer, facts.settings(explorer, "")) == ""
 
 
