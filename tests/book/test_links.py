@@ -9,6 +9,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from qkv.language import ENGLISH, languages
+
 BOOK = Path(__file__).parents[2] / "_build" / "html"
 PAGES = sorted(set(BOOK.rglob("*.html")) - set(BOOK.glob("_static/**/*")))  # not templates
 
@@ -82,13 +84,27 @@ def test_broken_links_are_noticed(tmp_path: Path) -> None:
     ]
 
 
-WITH_FOOTER = [path for path in PAGES if path != BOOK / "index.html"]  # which only leads on
+ONLY_LEADING_ON = {BOOK / "index.html", *(BOOK / one / "index.html" for one in languages())}
+WITH_FOOTER = [path for path in PAGES if path not in ONLY_LEADING_ON]
 
 
 @pytest.mark.parametrize("path", WITH_FOOTER, ids=lambda path: path.relative_to(BOOK).as_posix())
 def test_a_page_leads_to_the_licences_of_code_by_others(path: Path) -> None:
     targets = {(path.parent / link).resolve() for link in read(path).links if ":" not in link}
     assert BOOK / "_static" / "third-party-notices.txt" in targets
+
+
+TRANSLATED = {
+    path: BOOK / path.relative_to(BOOK / one)
+    for one in languages()
+    for path in PAGES
+    if one != ENGLISH and path.is_relative_to(BOOK / one)
+}
+
+
+@pytest.mark.parametrize("path", TRANSLATED, ids=lambda path: path.relative_to(BOOK).as_posix())
+def test_a_page_in_another_language_has_the_same_anchors(path: Path) -> None:
+    assert read(path).ids == read(TRANSLATED[path]).ids
 
 
 ANCHORS = Path(__file__).with_name("anchors.txt").read_text("utf-8").splitlines()
