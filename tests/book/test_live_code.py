@@ -60,7 +60,7 @@ def page_with_bar(tree: nodes.Node | None, repository: str = "", binder: str = "
     """What a page becomes: its body, and the scripts and sheets that it asks for."""
     added_files: list[tuple[str, dict[str, Any]]] = []
     app = SimpleNamespace(
-        config=SimpleNamespace(repository_address=repository, binder_address=binder),
+        config=SimpleNamespace(repository_address=repository, binder_address=binder, language="en"),
         add_js_file=lambda name, **more: added_files.append((name, more)),
         add_css_file=lambda name, **more: added_files.append((name, more)),
     )
