@@ -259,6 +259,8 @@ def test_what_is_the_same_stands_in_the_book_once(book: Path) -> None:
     own = {path.relative_to(book / "ko") for path in (book / "ko" / "_static").rglob("*.*")}
     assert {path.name for path in own if path.suffix == ".js"} == {
         "documentation_options.js",  # language
+        "language_data.js",  # what a search takes off the words of its language
+        "messages.js",
         "translations.js",
         "copybutton.js",
     }
