@@ -1,7 +1,7 @@
 """The editions of the book: English, and each language that has a folder in book/locale.
 
 Pages of one lead to the same page in the others: by links in the head for who searches, and by one
-in the header for who reads. What the build writes by itself is in the language of its edition.
+in the header for who reads.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from babel.core import get_global
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from qkv.language import ENGLISH, languages, set_language
+from qkv.language import ENGLISH, languages
 
 SCRIPT = "language_switch.js"
 
@@ -65,10 +65,6 @@ def site_of_book(config: Config) -> str:
     return str(config.html_baseurl.removesuffix(folder_of(config.language)))
 
 
-def choose_language(_: Sphinx, config: Config) -> None:
-    set_language(config.language)
-
-
 def add_links(app: Sphinx, page: str, _: str, context: dict[str, Any], __: object) -> None:
     """Tell of the page in other languages; addresses for search engines are absolute, if known."""
     editions = edition_pages(app, page)
@@ -89,6 +85,5 @@ def add_links(app: Sphinx, page: str, _: str, context: dict[str, Any], __: objec
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.connect("config-inited", choose_language, priority=10)  # before any word is asked for
     app.connect("html-page-context", add_links)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,7 +6,14 @@ import nbformat
 import pytest
 
 from tools.translations.code import columns, same_code, translate_code, words_of_code
-from tools.translations.markdown import messages_of_markdown, pieces, translate_markdown
+from tools.translations.markdown import (
+    BLOCK,
+    INSIDE,
+    TITLE,
+    messages_of_markdown,
+    pieces,
+    translate_markdown,
+)
 from tools.translations.notebooks import translate_notebook, with_language
 from tools.translations.package import words_of_exercises
 from tools.translations.pages import translate_rst
@@ -65,9 +72,10 @@ def test_blocks_of_markdown_are_messages_and_their_marks_are_not():
     assert "".join(text for text, _ in pieces(MARKDOWN)) == MARKDOWN
 
 
-def test_a_heading_is_no_block():
-    result = translate_markdown(MARKDOWN, lambda text, block: text if block else f"{text}!")
-    assert result == MARKDOWN.replace("# Masks", "# Masks!")
+def test_a_title_and_what_a_directive_holds_are_told_from_a_block():
+    found = {how: [] for how in (TITLE, INSIDE, BLOCK)}
+    translate_markdown(MARKDOWN, lambda text, how: found[how].append(text) or text)
+    assert (found[TITLE], found[INSIDE]) == (["Masks"], ["Inside it."])
 
 
 CODE = '''\

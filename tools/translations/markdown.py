@@ -20,21 +20,19 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 # \text{...} of more than a subscript's one word holds words; \text{model} below a d is a symbol.
 WORDS_IN_FORMULA = re.compile(r"(?<![_{])\\text\{[^{}]*[A-Za-z]{2,}[^{}]*\}")
 
-Piece = tuple[str, bool]  # text, and whether it is a message
+# How a message stands: by itself, behind the marks of a heading, inside a directive.
+BLOCK, TITLE, INSIDE = "block", "title", "inside"
+Piece = tuple[str, str]  # a text, and how it stands; "" if it is no message
 
 
-def translate_markdown(source: str, translate: Callable[[str, bool], str]) -> str:
-    """The source with each message replaced by `translate(message, is_block)`."""
-    result: list[str] = []
-    for text, is_message in pieces(source):
-        heading = bool(result) and bool(HEADING.fullmatch(result[-1]))
-        result.append(translate(text, not heading) if is_message else text)
-    return "".join(result)
+def translate_markdown(source: str, translate: Callable[[str, str], str]) -> str:
+    """The source with each message replaced by `translate(message, how it stands)`."""
+    return "".join(translate(text, how) if how else text for text, how in pieces(source))
 
 
 def messages_of_markdown(source: str) -> list[str]:
     """The messages in the order in which they stand."""
-    return [text for text, is_message in pieces(source) if is_message]
+    return [text for text, how in pieces(source) if how]
 
 
 def pieces(source: str) -> Iterator[Piece]:
@@ -50,7 +48,7 @@ def pieces(source: str) -> Iterator[Piece]:
     position, first = 0, False
     while position < len(lines):
         line = lines[position]
-        bare = line.strip()
+        bare, inside = line.strip(), bool(opened)
         fence = FENCE.match(bare)
         end = position + 1
         if fence and bare in opened:
@@ -64,23 +62,24 @@ def pieces(source: str) -> Iterator[Piece]:
         elif bare and not is_mark(bare, first):
             heading = HEADING.match(line)
             if heading:
-                yield from joined(block)
+                yield from joined(block, inside)
                 block = []
-                yield heading[0], False
-                yield from message(line[heading.end() :])
+                yield heading[0], ""
+                yield from message(line[heading.end() :], TITLE)
             else:
                 block.append(line)
             position, first = end, False
             continue
-        yield from joined(block)
+        yield from joined(block, inside)
         block = []
         text = "".join(lines[position:end])
         body = text.rstrip("\n")
-        yield body, end > position + 1 and has_words_of_its_own(text)
-        yield text[len(body) :], False
+        words = end > position + 1 and has_words_of_its_own(text)
+        yield body, BLOCK if words else ""
+        yield text[len(body) :], ""
         first = bool(fence and fence["info"].startswith("{")) or (first and is_option(bare))
         position = end
-    yield from joined(block)
+    yield from joined(block, bool(opened))
 
 
 def closing(lines: list[str], start: int, mark: str) -> int:
@@ -107,17 +106,16 @@ def has_words_of_its_own(text: str) -> bool:
     return any(WORD.search(line.partition("# ")[2]) for line in text.splitlines())
 
 
-def joined(block: list[str]) -> Iterator[Piece]:
+def joined(block: list[str], inside: bool) -> Iterator[Piece]:
     if block:
-        yield from message("".join(block))
+        yield from message("".join(block), INSIDE if inside else BLOCK)
 
 
-def message(text: str) -> Iterator[Piece]:
-    """The text without the line break at its end, and that; none of it if it has no words."""
+def message(text: str, how: str) -> Iterator[Piece]:
+    """The text without the line break at its end, and that; no message if it has no words."""
     body = text.rstrip("\n")
-    yield body, bool(WORD.search(words_in(body)))
-    if rest := text[len(body) :]:
-        yield rest, False
+    yield body, how if WORD.search(words_in(body)) else ""
+    yield text[len(body) :], ""
 
 
 def words_in(text: str) -> str:

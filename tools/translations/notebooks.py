@@ -12,7 +12,7 @@ from qkv.language import gettext
 from tools.colab import is_setup as is_setup_for_colab
 from tools.translations.catalogue import Message, Translate
 from tools.translations.code import translate_code, words_of_code
-from tools.translations.markdown import messages_of_markdown, translate_markdown
+from tools.translations.markdown import INSIDE, TITLE, messages_of_markdown, translate_markdown
 
 # In a cell's metadata: what the page says of its picture, and on its folds.
 METADATA = (
@@ -65,7 +65,7 @@ def translate_cell(cell: Any, translate: Callable[[str], str | None]) -> None:
             place[name] = translate(text) or text
     if cell.cell_type == "markdown":
         cell.source = translate_markdown(
-            cell.source, lambda text, block: translate(text) or marked(text, block)
+            cell.source, lambda text, how: translate(text) or marked(text, how)
         )
     else:
         cell.outputs, cell.execution_count = [], None
@@ -90,10 +90,10 @@ def with_language(source: str, language: str) -> str:
     return STYLE.sub(f'qkv.set_language("{language}")\\n\\g<0>', source, count=1)
 
 
-def marked(text: str, block: bool) -> str:
-    """English where a translation is missing, marked as what it is."""
-    if text.startswith("<"):
+def marked(text: str, how: str) -> str:
+    """English where a translation is missing, marked as what it is where a mark can stand."""
+    if text.startswith("<") or how == INSIDE:
         return text
-    if not block:
+    if how == TITLE:
         return gettext("{text} (English)").format(text=text)
     return f'<div class="qkv-untranslated" lang="en">\n\n{text}\n\n</div>'

@@ -47,9 +47,7 @@ def translate_page(path: Path, translate: Translate) -> str:
     """The source of a page in another language."""
     source = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
-        return translate_markdown(
-            source, lambda text, block: translate(text) or marked(text, block)
-        )
+        return translate_markdown(source, lambda text, how: translate(text) or marked(text, how))
     return translate_rst(source, lambda text: translate(text) or text)
 
 

@@ -10,8 +10,8 @@ export function shorten(text, most = 80) {
 export const shortenJson = (value) => shorten(String(JSON.stringify(value)));
 
 /**
- * A text, or a template whose {names} are filled in: `{template, values}`, values that are such themselves, or lists
- * of them, set in before.
+ * A text, or a template whose {names} are filled in: `{template, values}`. A value may be such a one
+ * itself, or a list of them.
  * @param {Object<string, string>} translations of templates, for a reader of another language than English
  */
 export function sentence(said, translations = {}) {
@@ -25,7 +25,7 @@ export function sentence(said, translations = {}) {
 
 export class InputError extends Error {
   /**
-   * @param {string | {template: string, values: object}} said a sentence for who typed or chose, as `sentence` takes it
+   * @param {string | {template: string, values: object}} said what `sentence` makes for who typed
    * @param {"empty" | "long" | "unknown" | "file" | "numbers"} kind what is wrong
    * @param {object} details `words` of kind "unknown": [{word, near}], near a known word or undefined
    */
