@@ -7,7 +7,6 @@ from typing import Any
 
 from qkv.exercises import check
 from qkv.explore.start_map import BOOK, Chapter
-from qkv.language import gettext
 from qkv.notebooks.exercise_cells import exercises_of
 from qkv.notebooks.widget_state import EXPLORER_ID, STATE_MIME, renumber, views_of
 
@@ -53,27 +52,25 @@ def explorer_of(notebook: dict[str, Any], cell_id: str) -> dict[str, Any]:
 def settings(explorer: dict[str, Any], text: str) -> dict[str, int]:
     """What "mask = none; padding = 2" sets: {name of an axis: position on its grid}.
 
-    The words are English in every edition, as names of roles are; the explorer's, of the language
-    of its chapter.
+    Args:
+        explorer: that of the English chapter: roles are written alike in every edition.
     """
     axes = {axis["label"]: axis for axis in explorer["axes"]}
     chosen = {}
     for part in filter(None, map(str.strip, text.split(";"))):
         name, _, choice = (piece.strip() for piece in part.partition(" = "))
-        label = name if name in axes else gettext(name)
-        if label not in axes:
-            raise Stale(f"{explorer['title']!r} has no {label!r}, but {', '.join(axes)}")
-        texts = axes[label]["texts"]
-        value = choice if choice in texts else gettext(choice)
-        if value not in texts:
+        if name not in axes:
+            raise Stale(f"{explorer['title']!r} has no {name!r}, but {', '.join(axes)}")
+        texts = axes[name]["texts"]
+        if choice not in texts:
             known = ", ".join(texts)
-            raise Stale(f"{explorer['title']!r} has no {label} = {value}, but {known}")
-        chosen[axes[label]["name"]] = texts.index(value)
+            raise Stale(f"{explorer['title']!r} has no {name} = {choice}, but {known}")
+        chosen[axes[name]["name"]] = texts.index(choice)
     return chosen
 
 
 def shown(explorer: dict[str, Any], chosen: dict[str, int]) -> str:
-    """Settings as the explorer itself words them."""
+    """Settings as an explorer words them, in its own language."""
     axes = {axis["name"]: axis for axis in explorer["axes"]}
     return "; ".join(
         f"{axes[name]['label']} = {axes[name]['texts'][place]}" for name, place in chosen.items()

@@ -13,6 +13,7 @@ A role that no longer fits what it speaks of is a warning, and so stops the buil
 """
 
 import ast
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 from book_facts import parsed
 from docutils import nodes
 from lesson_facts import Stale, chapter_of, exercise_of, explorer_of, read, remark, settings, shown
+from same_anchors import SOURCES
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -34,9 +36,15 @@ LOGGER = getLogger(__name__)
 LESSON, TASK = re.compile(r"{lesson}`(\d+)`"), re.compile(r"{exercise}`([\w-]+)`")
 
 
-def notebook_of(env: BuildEnvironment, chapter: Chapter) -> dict[str, Any]:
-    """The notebook of a chapter; the page is read again when it changes."""
-    path = Path(env.srcdir, "chapters", f"{chapter.notebook}.ipynb")
+def notebook_of(
+    env: BuildEnvironment, chapter: Chapter, folder: Path | None = None
+) -> dict[str, Any]:
+    """The notebook of a chapter; the page is read again when it changes.
+
+    Args:
+        folder: of the sources of another edition than the one that is built.
+    """
+    path = Path(folder or env.srcdir, "chapters", f"{chapter.notebook}.ipynb")
     env.note_dependency(str(path))
     return read(path, path.stat().st_mtime_ns)
 
@@ -102,8 +110,13 @@ class Teaching(SphinxRole):
     def stated(self, text: str) -> tuple[str, str, str]:
         """The cell, the explorer's title, and what to set there, which is on its grid."""
         cell_id, _, chosen = text.partition(": ")
-        explorer = explorer_of(notebook_of(self.env, chapter_of(cell_id)), cell_id)
-        return cell_id, explorer["title"], shown(explorer, settings(explorer, chosen))
+        chapter = chapter_of(cell_id)
+        english = Path(os.environ.get(SOURCES, self.env.srcdir))
+        explorer, original = (
+            explorer_of(notebook_of(self.env, chapter, folder), cell_id)
+            for folder in (Path(self.env.srcdir), english)
+        )
+        return cell_id, explorer["title"], shown(explorer, settings(original, chosen))
 
 
 def name_of(chapter: Chapter) -> str:

@@ -149,21 +149,19 @@ def test_an_answer_that_teaches_nothing_is_refused(name, answer, said):
         facts.remark(name, answer)
 
 
-def test_a_state_is_named_in_english_and_shown_in_the_words_of_the_explorer(monkeypatch):
-    words = {"mask": "마스크", "none": "없음"}
-    monkeypatch.setattr(facts, "gettext", lambda text: words.get(text, text))
-    texts = ["인과", "없음"]
-    axes = [
-        {"name": "kind", "label": "마스크", "texts": texts},
-        {"name": "d_k", "label": "d_k", "texts": ["4", "8"]},
-    ]
-    explorer = {"title": "마스크", "axes": axes}
-    chosen = facts.settings(explorer, "mask = none; d_k = 8")
+def test_a_state_is_named_in_english_and_shown_in_the_words_of_the_explorer():
+    width = {"name": "d_k", "label": "d_k", "texts": ["4", "8"]}
+    english = {"name": "kind", "label": "mask", "texts": ["causal", "none"]}
+    korean = {"name": "kind", "label": "마스크", "texts": ["인과", "없음"]}
+    original = {"title": "Masks", "axes": [english, width]}
+    chosen = facts.settings(original, "mask = none; d_k = 8")
     assert chosen == {"kind": 1, "d_k": 1}
-    assert facts.shown(explorer, chosen) == "마스크 = 없음; d_k = 8"
-    english = {"name": "kind", "label": "mask", "texts": ["causal", "none"]}  # not translated yet
-    assert facts.settings({"title": "Masks", "axes": [english]}, "mask = none") == {"kind": 1}
-    assert facts.shown(explorer, facts.settings(explorer, "")) == ""
+    assert facts.shown(original, chosen) == "mask = none; d_k = 8"
+    assert (
+        facts.shown({"title": "마스크", "axes": [korean, width]}, chosen)
+        == "마스크 = 없음; d_k = 8"
+    )
+    assert facts.shown(original, facts.settings(original, "")) == ""
 
 
 @pytest.mark.parametrize(
