@@ -70,10 +70,15 @@ def embedded(notebook: dict[str, Any], model_id: str) -> str:
     state = state_of_widget(notebook, model_id)
     view = {"model_id": model_id, "version_major": 2, "version_minor": 0}
     scripts = "".join(
-        f'<script type="{kind}">{json.dumps(value).replace("</", chr(60) + chr(92) + "/")}</script>'
+        f'<script type="{kind}">{as_script(value)}</script>'
         for kind, value in ((STATE_MIME, state), (VIEW_MIME, view))
     )
     return f'<div class="{EMBEDDED}">{scripts}{noscript_tables(state["state"], model_id)}</div>'
+
+
+def as_script(value: Any) -> str:
+    """JSON as short as it is, Hangul as itself, for the inside of a script of HTML."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("</", r"<\/")
 
 
 def check_state(app: Sphinx, page: str, source: list[str]) -> None:
@@ -110,17 +115,18 @@ def write_files(app: Sphinx) -> None:
 def add_files(app: Sphinx, page: str, _: str, context: dict[str, Any], __: object) -> None:
     """Add the files to a page with explorers, and the tables for who has no JavaScript."""
     attributes = [getattr(file, "attributes", {}) for file in context.get("script_files", [])]
-    stored = next((a["body"] for a in attributes if a.get("type") == STATE_MIME), None)
-    if stored is not None:
-        models = json.loads(stored)["state"]
+    script = next((a for a in attributes if a.get("type") == STATE_MIME), None)
+    if script is not None:
+        script["body"] = as_script(state := json.loads(script["body"]))
+        models = state["state"]
         context["body"] = VIEW_SCRIPT.sub(
             lambda match: match[0] + noscript_tables(models, json.loads(match[1])["model_id"]),
             context["body"],
         )
-    if stored is not None or EMBEDDED in app.env.metadata.get(page, {}):
+    if script is not None or EMBEDDED in app.env.metadata.get(page, {}):
         # It draws what has been read of the page, and waits for no other script.
         add(app, EXPLORERS, "async")
-    if stored is not None and f'"{PLAYGROUND_ID}"' in stored:
+    if script is not None and f'"{PLAYGROUND_ID}"' in script["body"]:
         add(app, PLAYGROUND, "defer")
 
 
