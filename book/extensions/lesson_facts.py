@@ -7,6 +7,7 @@ from typing import Any
 
 from qkv.exercises import check
 from qkv.explore.start_map import BOOK, Chapter
+from qkv.language import gettext
 from qkv.notebooks.exercise_cells import exercises_of
 from qkv.notebooks.widget_state import EXPLORER_ID, STATE_MIME, renumber, views_of
 
@@ -22,6 +23,11 @@ def chapter_of(name: str) -> Chapter:
         if name == str(chapter.number) or concept == chapter.concept:
             return chapter
     raise Stale(f"no chapter {name!r}: write its number, or a name such as 'masks-3'")
+
+
+def name_of(chapter: Chapter) -> str:
+    """Its number and its title, in the language of the page."""
+    return f"{chapter.number} · {gettext(chapter.short_title)}"
 
 
 @functools.cache

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from docutils import nodes
+from lesson_facts import chapter_of, name_of
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from myst_nb.sphinx_ import Parser as NotebookParser
@@ -26,7 +27,7 @@ from sphinx.parsers import RSTParser
 from sphinx.util.logging import getLogger
 from sphinx.util.nodes import make_id
 
-from qkv.language import ENGLISH
+from qkv.language import ENGLISH, using_language
 
 LOGGER = getLogger(__name__)
 # The folder of the English sources, which are laid out like those of this edition.
@@ -66,7 +67,9 @@ def names_of(text: str, suffix: str, env: BuildEnvironment) -> Names:
 def words(tokens: list[Token]) -> Iterator[str]:
     """What docutils takes for the text of a title."""
     for token in tokens:
-        if token.type not in ("html_inline", "image"):
+        if token.type == "myst_role" and token.meta["name"] == "chapter":
+            yield name_of(chapter_of(token.content))
+        elif token.type not in ("html_inline", "image"):
             yield " " if token.type == "softbreak" else token.content
 
 
@@ -82,7 +85,8 @@ class SameAnchors:
         path = Path(env.doc2path(env.docname))
         source = Path(os.environ[SOURCES], path.relative_to(env.srcdir))
         env.note_dependency(str(source))
-        english = names_of(source.read_text(encoding="utf-8"), source.suffix, env)
+        with using_language(ENGLISH):
+            english = names_of(source.read_text(encoding="utf-8"), source.suffix, env)
         own = names_of(inputstring, path.suffix, env)
         if [level for level, _ in own.titles] != [level for level, _ in english.titles]:
             found, expected = (

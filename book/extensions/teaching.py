@@ -20,7 +20,17 @@ from typing import Any
 
 from book_facts import parsed
 from docutils import nodes
-from lesson_facts import Stale, chapter_of, exercise_of, explorer_of, read, remark, settings, shown
+from lesson_facts import (
+    Stale,
+    chapter_of,
+    exercise_of,
+    explorer_of,
+    name_of,
+    read,
+    remark,
+    settings,
+    shown,
+)
 from same_anchors import SOURCES
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -117,10 +127,6 @@ class Teaching(SphinxRole):
             for folder in (Path(self.env.srcdir), english)
         )
         return cell_id, explorer["title"], shown(explorer, settings(original, chosen))
-
-
-def name_of(chapter: Chapter) -> str:
-    return f"{chapter.number} · {gettext(chapter.short_title)}"
 
 
 class CourseDirective(SphinxDirective):

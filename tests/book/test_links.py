@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gzip
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -105,6 +106,21 @@ TRANSLATED = {
 @pytest.mark.parametrize("path", TRANSLATED, ids=lambda path: path.relative_to(BOOK).as_posix())
 def test_a_page_in_another_language_has_the_same_anchors(path: Path) -> None:
     assert read(path).ids == read(TRANSLATED[path]).ids
+
+
+def weight(path: Path) -> int:
+    """Compressed bytes of a page and of the scripts, styles and pictures that it names."""
+    linked = {(path.parent / urlsplit(link).path).resolve() for link in read(path).links}
+    parts = {path, *(file for file in linked if file.suffix in (".js", ".css", ".png", ".svg"))}
+    return sum(len(gzip.compress(file.read_bytes())) for file in parts if file.is_file())
+
+
+READ = [path for path in TRANSLATED if path in WITH_FOOTER and path.name != "search.html"]
+
+
+@pytest.mark.parametrize("path", READ, ids=lambda path: path.relative_to(BOOK).as_posix())
+def test_a_page_in_another_language_weighs_at_most_a_tenth_more(path: Path) -> None:
+    assert weight(path) <= 1.1 * weight(TRANSLATED[path])
 
 
 ANCHORS = Path(__file__).with_name("anchors.txt").read_text("utf-8").splitlines()
