@@ -17,9 +17,11 @@ from ipywidgets import Widget
 from qkv.explore import Bars, explore
 from qkv.explore.framework.bundle import plain_script, style_sheet
 from qkv.explore.framework.ranges import is_numeric
+from qkv.language import using_language
 from qkv.notebooks.widget_state import STATE_MIME, VIEW_MIME, normalize_notebook
 from tests.browser.choices import press_every_button
 from tests.browser.conftest import BOOK
+from tests.browser.editions import looked_at
 from tests.browser.shown import AS_TEXT, compare, snapshot
 from tests.browser.web_server import QuietHandler
 from tests.helpers.explorers import (
@@ -38,7 +40,7 @@ STILL = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
 def pages_of(book):
     """Addresses of the pages that hold an explorer, relative to the book."""
     pages = [path for path in sorted(book.rglob("*.html")) if LOADS in path.read_text("utf-8")]
-    return [path.relative_to(book).as_posix() for path in pages]
+    return looked_at(path.relative_to(book).as_posix() for path in pages)
 
 
 MOVE = f"""(box, moves) => {{
@@ -64,7 +66,8 @@ class OnPage:
         self.page = page
         self.box = page.locator(EXPLORER).nth(index)
         self.root = self.box.locator(".qkv-explorer")
-        self.fn = function_of(self.root.get_attribute("data-source"))
+        self.function = function_of(self.root.get_attribute("data-source"))
+        self.language = page.locator("html").get_attribute("lang")
         title = self.box.get_attribute("aria-label")
         self.state = next(state for state in states if state["title"] == title)
         self.axes = self.state["axes"]
@@ -76,6 +79,11 @@ class OnPage:
         names = [axis["name"] for axis in self.axes]
         moves = [[names.index(name), place] for name, place in places.items()]
         return json.loads(self.box.evaluate(MOVE, moves))
+
+    def fn(self, **values):
+        """What its function returns, in the language of the page."""
+        with using_language(self.language):
+            return self.function(**values)
 
     def start(self):
         return {axis["name"]: int(self.state[f"i_{axis['name']}"]) for axis in self.axes}

@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from qkv.language import ENGLISH, languages
+from tests.browser.conftest import BOOK
+from tests.browser.editions import language_of, looked_at
 from tests.browser.live import LivePage, Reader, free
 from tests.browser.shown import snapshot
 from tests.chapters.live.shown import OUTPUTS, WIDGET, joined, shown, stored
@@ -22,7 +25,11 @@ from tests.helpers.waiting import until, view
 from tools.kernels import PROBE, Setting
 
 ROOT = Path(__file__).parents[3]
-CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
+PAGES = looked_at(
+    path.relative_to(BOOK).as_posix()
+    for folder in map(Path, ("chapters", *(f"{one}/chapters" for one in languages())))
+    for path in (BOOK / folder).glob("[0-9][0-9]_*.html")
+)
 EXPLORER, PLAYGROUND = ".qkv-explorer:has([data-panel])", ".qkv-playground:has(form)"
 BOX = f":is({EXPLORER}, {PLAYGROUND})"
 WAITING, FAILED = {"idle", "queued", "running"}, {"error", "lost", "dead"}
@@ -88,11 +95,23 @@ def test_the_kernels_are_others_than_this_processor_would_take(
     free(live_server)
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_every_cell_runs_and_shows_what_is_stored(reader: Reader, path: Path) -> None:
-    cells = code_cells(path)
+def notebook_of(address: str) -> Path:
+    """The stored notebook of a chapter's page."""
+    language = language_of(address)
+    folder = ROOT / "chapters" / ("" if language == ENGLISH else language)
+    return folder / f"{Path(address).stem}.ipynb"
+
+
+def test_every_chapter_has_a_page() -> None:
+    chapters = {f"chapters/{path.stem}.html" for path in ROOT.glob("chapters/*.ipynb")}
+    assert chapters <= set(PAGES)
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_every_cell_runs_and_shows_what_is_stored(reader: Reader, address: str) -> None:
+    cells = code_cells(notebook_of(address))
     names = [cell["id"] for cell in cells]
-    live = reader.open(f"chapters/{path.stem}.html")
+    live = reader.open(address)
     page = live.page
     view(page, reduced_motion="reduce")  # a colour read is a colour reached
     boxes = [n for n, c in enumerate(cells) if (WIDGET, "") in stored(c)]
