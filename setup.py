@@ -1,6 +1,26 @@
-"""What pyproject.toml cannot say: an editable installation brings the data files too."""
+"""What pyproject.toml cannot say: catalogues are compiled, and an editable installation brings the
+data files too."""
 
+from pathlib import Path
+
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
 from setuptools import Distribution, setup
+from setuptools.command.build_py import build_py
+
+
+class WithCatalogues(build_py):
+    """Compiles the catalogues into a wheel, which then needs no Babel to read them."""
+
+    def run(self) -> None:
+        super().run()
+        if self.editable_mode:  # a checkout reads them as they are
+            return
+        for source in Path("src").glob("qkv/locale/*/LC_MESSAGES/qkv.po"):
+            target = Path(self.build_lib, source.relative_to("src")).with_suffix(".mo")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with source.open("rb") as text, target.open("wb") as compiled:
+                write_mo(compiled, read_po(text, locale=source.parts[-3]))
 
 
 class WithData(Distribution):
@@ -13,4 +33,4 @@ class WithData(Distribution):
         return bool(self.has_data_files())
 
 
-setup(distclass=WithData)
+setup(distclass=WithData, cmdclass={"build_py": WithCatalogues})

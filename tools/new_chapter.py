@@ -34,6 +34,7 @@ from tools.chapter_templates import (
     ROOM_TESTS,
     ROW,
 )
+from tools.editions import notebooks_in
 from tools.layout import (
     LayoutError,
     cell_ids,
@@ -43,7 +44,6 @@ from tools.layout import (
     write_files,
 )
 from tools.notebook_rules.teaching import FEWEST_EXERCISES
-from tools.run_notebooks import find_chapters
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -56,7 +56,7 @@ def chapter_files(name: str) -> tuple[dict[Path, str], dict[Path, str]]:
     """
     check_name(name)
     package, tests = ROOT / "src" / "qkv", ROOT / "tests"
-    number = int(find_chapters([], ROOT / "chapters")[-1].name[:2]) + 1
+    number = int(notebooks_in(ROOT / "chapters")[-1].name[:2]) + 1
     exercises = [f"{name}-{n}" for n in range(1, FEWEST_EXERCISES + 1)]
     answers = EXERCISE_TESTS.format(name=name)
     for exercise in exercises:

@@ -1,9 +1,9 @@
 """The package behind *The Runnable Transformer*: one concept, one name, in every room."""
 
-from typing import Any
+__version__: str
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """`__version__` and `set_language`, looked up when asked for: to import qkv is no work."""
     if name == "__version__":
         from importlib.metadata import version

@@ -94,7 +94,10 @@ def _fetched(language: str, font: Font) -> str | None:
     if not all(path.exists() for path in paths):
         return None
     family = f"qkv-{language}"
-    if family not in fontManager.get_font_names():
+    known = [entry for entry in fontManager.ttflist if entry.name == family]
+    if [entry.fname for entry in known] != list(map(str, paths)):
+        for entry in known:  # matplotlib keeps its list on disk, also for another checkout
+            fontManager.ttflist.remove(entry)
         for path in paths:
             fontManager.addfont(path)
             fontManager.ttflist[-1] = replace(fontManager.ttflist[-1], name=family)

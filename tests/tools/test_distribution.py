@@ -130,7 +130,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: zipfi
         for path in package.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    expected = {name.removeprefix("src/") for name in files - apart}
+    expected = {name.removeprefix("src/").replace("/qkv.po", "/qkv.mo") for name in files - apart}
     expected |= {
         f"{NAME}.data/data/{folder}/{Path(name).name}"
         for folder, names in data.items()
@@ -140,7 +140,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: zipfi
     expected |= {f"{NAME}.dist-info/{name}" for name in about}
     assert set(wheel.namelist()) == expected
     kinds = {Path(name).suffix for name in files}
-    assert kinds <= {".py", ".js", ".css", ".html", ".json", ".md", ".safetensors"}
+    assert kinds <= {".py", ".js", ".css", ".html", ".json", ".md", ".po", ".safetensors"}
 
 
 def test_the_sdist_holds_no_tests_and_gives_the_same_wheel(
