@@ -28,6 +28,14 @@ def built_editions(book: Path) -> list[str]:
     return [ENGLISH, *(one for one in others if (edition_folder(book, one) / PAGE).is_file())]
 
 
+def whole_edition(book: Path, language: str) -> Path:
+    """The folder of a built edition in which all stands that its pages need.
+
+    The book itself holds once what its editions share.
+    """
+    return book if language == ENGLISH else book.with_name("sphinx") / language / "html"
+
+
 def notebooks_in(chapters: Path, language: str = ENGLISH) -> list[Path]:
     """The notebooks of a language, in the order of the book."""
     return sorted(edition_folder(chapters, language).glob("[0-9][0-9]_*.ipynb"))

@@ -23,7 +23,7 @@ from rich.progress import Progress
 from qkv.files import atomic_write
 from qkv.language import languages, using_language
 from tools.browser import INSTALL_HINT, find_browser
-from tools.editions import built_editions, edition_folder
+from tools.editions import built_editions, edition_folder, whole_edition
 from tools.pdf.document import one_chapter, whole_book
 from tools.pdf.front_matter import Imprint
 from tools.pdf.pages import BIBLIOGRAPHY, FIRST, Entry, contents, read_page
@@ -109,7 +109,7 @@ def chosen(entries: list[Entry], words: list[str]) -> list[str]:
 
 def print_edition(language: str, words: list[str]) -> None:
     """Print what the words of the command line ask for; written once all is printed."""
-    book, out = edition_folder(BOOK, language), edition_folder(OUT, language)
+    book, out = whole_edition(BOOK, language), edition_folder(OUT, language)
     names = chosen(contents(book), words)
     made: dict[str, bytes] = {}
     with using_language(language), chromium() as browser, Progress(transient=True) as progress:

@@ -26,7 +26,7 @@ from own_scripts import foreign_scripts
 
 from qkv.language import ENGLISH, get_language, languages, using_language
 from qkv.notebooks.widget_state import state_of_widget
-from tools.editions import built_editions, edition_folder
+from tools.editions import built_editions, edition_folder, whole_edition
 from tools.run_notebooks import NotebookError, find_chapters
 from tools.slides.cut import cut, images
 from tools.slides.deck import FONT_FACES, deck_page, index_page
@@ -63,7 +63,9 @@ def build(names: Sequence[str], book: Path, slides: Path, address: str) -> list[
         book, slides: the folders of the edition in the reader's language.
         address: of that book.
     """
-    paths = find_chapters(names, edition_folder(ROOT / "chapters", get_language()))
+    language = get_language()
+    named = names if language == ENGLISH else [f"{language}/{name}" for name in names]
+    paths = find_chapters(named, ROOT / "chapters", [language])
     part = slides.with_name("slides-part")
     shutil.rmtree(part, ignore_errors=True)  # what an interrupted run left
     if names and slides.is_dir():
@@ -165,9 +167,15 @@ def main() -> int:
     options = parser.parse_args()
     try:
         for language in [options.language] if options.language else built_editions(BOOK):
-            book, output = (edition_folder(one, language) for one in (BOOK, options.output))
-            with using_language(language):
-                said = build(options.names, book, output, edition_address(options.book, language))
+            book, output = whole_edition(BOOK, language), edition_folder(options.output, language)
+            try:
+                with using_language(language):
+                    address = edition_address(options.book, language)
+                    said = build(options.names, book, output, address)
+            except NotebookError:
+                if options.language or language == ENGLISH:
+                    raise
+                continue  # a chapter that this edition does not have yet
             print("\n".join(f"{output.name}/{line}" for line in said))
     except (SlideError, NotebookError) as error:
         print(error, file=sys.stderr)
