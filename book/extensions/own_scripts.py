@@ -31,7 +31,7 @@ TEMPLATES = (
     "'sha256-mNyD6WQ4vKGmtbf2Mk6RMjMo7k6Ib4wzc6b1fvYgVHE='",  # search.html
     # The three that hold words, in Korean: search-button-field, theme-switcher, search-button.
     "'sha256-xMcIMA3GETl819KFJ3bu+ZajT+ZiDJV2F60Zv/b7d94='",
-    "'sha256-h+Tz90Jf9seWUkfokLtbe0WPwk67dEBrdMl1LRpstjY='",
+    "'sha256-k1P6ki9FtQMT/bh8txb4Xo7yk5ZDPvbcQlTTfVQs5TE='",
     "'sha256-yKexarLfYD9Lh/uJj8zXFo71zmRcqUWLKJISpYwqDY4='",
 )
 HANDLERS = ("toggleFullScreen()", "window.print()")  # of the theme's buttons
