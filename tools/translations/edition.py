@@ -137,7 +137,9 @@ def copy_translated(root: Path, language: str, folder: Path) -> Path:
         for page in pages(root):
             if is_translated(root, language, page):
                 text = translate_page(page, translations(root, language, page.stem))
-                (folder / page.relative_to(root)).write_text(text, encoding="utf-8")
+            else:
+                text = with_notice(page.read_text(encoding="utf-8"))
+            (folder / page.relative_to(root)).write_text(text, encoding="utf-8")
         (folder / "chapters").mkdir()
         for chapter in chapters(root):
             copy_chapter(root, language, chapter, folder / "chapters" / chapter.name)

@@ -103,7 +103,7 @@ def place_of(settings: Any, path: list[str]) -> Any:
 
 
 def with_notice(source: str) -> str:
-    """A chapter's first block, which says below the title that it is not translated yet."""
-    notice = gettext("This chapter is not translated yet, and stands here in English.")
+    """A source whose first line is its title, and which says below it that it is in English."""
+    notice = gettext("This page is not translated yet, and stands here in English.")
     title, end, rest = source.partition("\n")
     return f'{title}\n\n<p class="qkv-untranslated">{notice}</p>\n{end}{rest}'
