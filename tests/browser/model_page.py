@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import shutil
 import sys
 from base64 import b64decode
 from collections.abc import Iterator
@@ -41,7 +42,8 @@ IN_PYTHON = {
     "topP": "top_p",
 }
 HTML = """<!doctype html><meta charset="utf-8"><title>model</title><link rel="icon" href="data:,">
-<script src="model/load_model.js" defer></script>"""
+<script src="site.js" defer></script><script src="model/load_model.js" defer></script>"""
+SITE = Path(__file__).parents[2] / "book" / "assets" / "site.js"  # whose gettext the loader calls
 
 
 class PolicyHandler(QuietHandler):
@@ -55,6 +57,7 @@ class PolicyHandler(QuietHandler):
 def write_page(folder: Path) -> Path:
     """A page with the loader, and the scripts beside it as the build writes them."""
     (folder / "model").mkdir()
+    shutil.copy(SITE, folder)
     for name, text in model_in_page.model_scripts().items():
         (folder / "model" / name).write_text(text, "utf-8")
     page = folder / "page.html"

@@ -21,7 +21,7 @@ KOREAN = "고양이가 매트 위에 앉았다"
 STILL = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
 PHONE = {"viewport": {"width": 375, "height": 800}, "reduced_motion": "reduce", "has_touch": True}
 ICON = '<link rel="icon" href="data:,">'
-SCRIPTS = """<script src="explorers.js" async></script>
+SCRIPTS = """<script src="site.js" defer></script><script src="explorers.js" async></script>
 <script src="model/load_model.js" defer></script><script src="playground.js" defer></script>
 <link rel="stylesheet" href="explorers.css"><link rel="stylesheet" href="playground.css">"""
 STYLE = """body { margin: 0 auto; max-width: 46rem; padding: 0 1rem; font-family: sans-serif; }

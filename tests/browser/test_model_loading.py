@@ -28,18 +28,18 @@ def page(browser, home):
 
 
 def test_nothing_is_loaded_before_it_is_asked_for_and_then_once(page):
-    assert page.asked == ["/page.html", "/model/load_model.js"]
+    assert page.asked == ["/page.html", "/site.js", "/model/load_model.js"]
     assert page.evaluate(STATE) == ["undefined", "undefined"]
     page.evaluate("Promise.all([qkvModel.load(), qkvModel.load(), qkvModel.loadEngine()])")
     page.evaluate("qkvModel.load()")
-    names = sorted(address.partition("?v=")[0] for address in page.asked[2:])
+    names = sorted(address.partition("?v=")[0] for address in page.asked[3:])
     assert names == ["/model/engine.js", "/model/parameters.js"]
     assert page.evaluate(STATE) == ["object", "undefined"]
 
 
 def test_the_engine_alone_comes_without_the_parameters(page):
     assert page.evaluate("qkvModel.loadEngine().then((engine) => typeof engine.openPretrained)")
-    assert [address.partition("?v=")[0] for address in page.asked[2:]] == ["/model/engine.js"]
+    assert [address.partition("?v=")[0] for address in page.asked[3:]] == ["/model/engine.js"]
 
 
 def test_after_a_failure_it_can_be_asked_for_again(page, home, tmp_path):
