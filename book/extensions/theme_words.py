@@ -5,6 +5,7 @@ names of their catalogues, and compiled here. What a catalogue of theirs holds t
 """
 
 import json
+import re
 from gettext import GNUTranslations
 from io import BytesIO
 from pathlib import Path
@@ -30,6 +31,12 @@ COPY_BUTTON = {
 COPY_WORDS = """
 messages[document.documentElement.lang] = {words};
 locale = document.documentElement.lang;
+"""
+
+ADD_TRANSLATIONS = re.compile(r"Documentation\.addTranslations\((\{.*\})\)", re.DOTALL)
+PLURALS = """Object.assign(Documentation.TRANSLATIONS, {words});
+Documentation.PLURAL_EXPR = (n) => ({plural_expr});
+Documentation.LOCALE = "{locale}";
 """
 
 
@@ -60,7 +67,23 @@ def name_copy_buttons(_: Sphinx, config: Config) -> None:
         config.html_context["copybutton_format_func"] += text
 
 
+def name_plurals(app: Sphinx, error: Exception | None) -> None:
+    """Write the words of Sphinx's scripts so that no text is evaluated, which `qkv serve` forbids.
+
+    Sphinx makes a function of the text that says which plural a number takes.
+    """
+    path = Path(app.outdir, "_static", "translations.js")
+    if error or not path.exists():
+        return
+    if found := ADD_TRANSLATIONS.search(path.read_text(encoding="utf-8")):
+        catalogue = json.loads(found[1])
+        words = json.dumps(catalogue["messages"], ensure_ascii=False)
+        text = PLURALS.format(words=words, **catalogue)
+        path.write_text(text, encoding="utf-8")
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", add_words, priority=10)
     app.connect("config-inited", name_copy_buttons, priority=900)  # after sphinx-copybutton (500)
+    app.connect("build-finished", name_plurals)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
