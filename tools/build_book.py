@@ -51,7 +51,7 @@ TRANSLATED = ("book/locale/*/{page}.po", "chapters/*/{page}.ipynb")
 INPUTS = (
     *("_config.yml", "_toc.yml", "book", "chapters", "src", "benchmarks/results", "node_modules"),
     *("package.json", "pyproject.toml", "requirements.txt", "CHANGELOG.md"),
-    *("tools/build_book.py", "tools/join_editions.py", "tools/translations"),
+    *("tools/build_book.py", "tools/editions.py", "tools/join_editions.py", "tools/translations"),
     "tools/without_solutions.py",
 )
 

@@ -6,10 +6,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from qkv.language import ENGLISH, languages
 
+# Other folders are linked; a page and its pictures have to lie inside the folder that is built.
+COPIED = ("benchmarks", "book")
 PAGE = "book/index.html"  # the first of the book: an edition that is built has it
 
 
@@ -56,3 +59,17 @@ def short_name(notebook: Path) -> str:
     """ "05_masks.ipynb", or "ko/05_masks.ipynb" for that of another language."""
     language = language_of(notebook)
     return notebook.name if language == ENGLISH else f"{language}/{notebook.name}"
+
+
+def copy_all_but_chapters(root: Path, folder: Path) -> None:
+    """Lay out the sources of the book of `root` in a new folder, without its chapters."""
+    folder.mkdir(parents=True)
+    for entry in root.iterdir():
+        if entry.name.startswith(".") or entry.name in ("_build", "chapters"):
+            continue
+        if entry.name in COPIED:
+            shutil.copytree(entry, folder / entry.name)
+        elif entry.is_file():
+            shutil.copy(entry, folder)
+        else:
+            (folder / entry.name).symlink_to(entry)

@@ -7,7 +7,6 @@ index, the notebook that it offers and whatever reads a chapter from its file al
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,9 @@ import nbformat
 from qkv.language import gettext, using_language
 from qkv.notebooks.exercise_cells import ExerciseCells, exercises_of, start_of_exercises
 from qkv.notebooks.stored_form import notebook_text
-from tools.editions import languages_of, notebooks_in, short_name
+from tools.editions import copy_all_but_chapters, languages_of, notebooks_in, short_name
 
 SETTING = "QKV_SOLUTIONS"
-# Other folders are linked; a page and its pictures have to lie inside the folder that is built.
-COPIED = ("benchmarks", "book")
 
 
 def wanted() -> bool:
@@ -38,16 +35,7 @@ def wanted() -> bool:
 
 def copy_without_solutions(root: Path, folder: Path) -> Path:
     """Lay out the book of `root` in an empty folder, its chapters without solutions."""
-    folder.mkdir(parents=True)
-    for entry in root.iterdir():
-        if entry.name.startswith(".") or entry.name in ("_build", "chapters"):
-            continue
-        if entry.name in COPIED:
-            shutil.copytree(entry, folder / entry.name)
-        elif entry.is_file():
-            shutil.copy(entry, folder)
-        else:
-            (folder / entry.name).symlink_to(entry)
+    copy_all_but_chapters(root, folder)
     chapters = root / "chapters"
     for language in languages_of(chapters):
         for path in notebooks_in(chapters, language):

@@ -12,7 +12,7 @@ import nbformat
 from qkv.language import ENGLISH, languages, using_language
 from qkv.notebooks.one_run import CODE
 from qkv.notebooks.stored_form import notebook_text
-from tools.editions import notebooks_in
+from tools.editions import copy_all_but_chapters, notebooks_in
 from tools.translations.catalogue import (
     Message,
     Translations,
@@ -31,8 +31,6 @@ from tools.translations.pages import (
 )
 
 SETTINGS = "settings"
-# Other folders are linked; a page and its pictures have to lie inside the folder that is built.
-COPIED = ("benchmarks", "book")
 
 
 def editions() -> tuple[str, ...]:
@@ -123,16 +121,7 @@ def copy_translated(root: Path, language: str, folder: Path) -> Path:
 
     What is not translated stands there in English; a chapter of which nothing is says so.
     """
-    folder.mkdir(parents=True)
-    for entry in root.iterdir():
-        if entry.name.startswith(".") or entry.name in ("_build", "chapters"):
-            continue
-        if entry.name in COPIED:
-            shutil.copytree(entry, folder / entry.name)
-        elif entry.is_file():
-            shutil.copy(entry, folder)
-        else:
-            (folder / entry.name).symlink_to(entry)
+    copy_all_but_chapters(root, folder)
     with using_language(language):
         for page in pages(root):
             if is_translated(root, language, page):
