@@ -42,9 +42,9 @@ def test_what_the_chapter_says_of_errors():
 
     assert error("distance", "none", 8) > 0.5
     assert error("wave", "ReLU", 8) < 0.1 < error("wave", "ReLU", 4)
-    assert min(error("step", name, 8) for name in ACTIVATIONS) > 0.05
+    assert min(error("step function", name, 8) for name in ACTIVATIONS) > 0.05
     between = 2 * np.maximum(0, X[:, None] - [0, 0.1])  # bends that are close draw the step
-    np.testing.assert_allclose(between @ [5, -5], targets("step"), atol=1e-9)
+    np.testing.assert_allclose(between @ [5, -5], targets("step function"), atol=1e-9)
 
 
 def test_relu_bends_only_where_a_unit_does():

@@ -13,7 +13,7 @@ from qkv.language import gettext, gettext_noop
 Array = np.ndarray[Any, Any]
 
 ACTIVATIONS = (gettext_noop("none"), "ReLU", "GELU", "SiLU")
-TARGETS = (gettext_noop("distance"), gettext_noop("step"), gettext_noop("wave"))
+TARGETS = (gettext_noop("distance"), gettext_noop("step function"), gettext_noop("wave"))
 WIDTHS = (1, 2, 4, 8)
 STEEPNESS = 2.0  # |W_1|: GELU and SiLU bend over a length of about 1 / STEEPNESS
 RIDGE = 1e-5  # keeps W_2 small where two units are nearly the same
@@ -53,7 +53,7 @@ def targets(name: str) -> Array:
     """The wanted output at each X."""
     if name == "distance":
         return np.abs(X)
-    if name == "step":
+    if name == "step function":
         return (X > 0).astype(float)
     return np.sin(2 * X)
 
