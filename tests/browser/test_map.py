@@ -1,9 +1,12 @@
 """The map of the book: each box leads to its chapter, by pointer and keyboard, on any page."""
 
 import re
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from qkv.explore.start_map import CHAPTERS, WAYS, book_map
@@ -38,6 +41,21 @@ def test_every_box_of_a_chapter_leads_to_a_page_and_no_frame_does(links, page, b
         assert (book / "chapters" / address).resolve().is_file(), address
     others = page.locator("figure[data-panel=map] g.qkv-box")
     assert others.count() == len(boxes) - len(found) - 4  # frames
+
+
+@pytest.mark.parametrize("edition", ["", "ko/"])
+def test_the_name_of_a_chapter_is_underlined_below(page, book_url, edition):
+    """Chromium drew the line above a Korean name."""
+    view(page, reduced_motion="reduce")
+    page.goto(f"{book_url}/{edition}{PAGE}")
+    name = page.locator(LINKS).filter(has_text="7 · Add & Norm").first.locator(".qkv-name")
+    name.scroll_into_view_if_needed()
+    x, y, width, height = (name.bounding_box() or {}).values()
+    clip = {"x": x, "y": y - 3, "width": width, "height": height + 6}  # inside its frame
+    picture = np.asarray(Image.open(BytesIO(page.screenshot(clip=clip))).convert("L"), dtype=float)
+    ink = (picture < picture.max() - 60).mean(axis=1)  # of each row of pixels
+    assert ink.max() > 0.9
+    assert ink.argmax() > len(ink) / 2
 
 
 def test_a_click_opens_the_chapter_over_http_and_from_a_file(links, page, browser, book):
