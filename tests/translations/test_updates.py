@@ -46,6 +46,18 @@ def test_a_changed_message_is_fuzzy_and_shown_in_english(tmp_path):
     )
 
 
+def test_the_english_of_before_goes_once_its_translation_is_mended(tmp_path):
+    path, _ = catalogue(tmp_path, OLD)
+    translated(path, **{OLD: "옛것"})
+    catalogue(tmp_path, NEW)
+    assert "#| " in path.read_text("utf-8")
+    mended = path.read_text("utf-8").replace("#, fuzzy\n", "").replace("옛것", "새것")
+    path.write_text(mended, encoding="utf-8")
+    catalogue(tmp_path, NEW)
+    assert OLD not in path.read_text("utf-8")
+    assert "새것" in path.read_text("utf-8")
+
+
 def test_a_message_that_went_is_gone(tmp_path):
     path, _ = catalogue(tmp_path, OLD, "Another message, which stays.")
     translated(path, **{OLD: "옛것"})

@@ -61,7 +61,10 @@ def read_catalogue(path: Path, language: str) -> Catalog:
     if not path.exists():
         return Catalog(locale=language)
     with path.open("rb") as file:
-        return read_po(file, locale=language)
+        catalogue = read_po(file, locale=language)
+    for message in catalogue:  # Babel takes the English of before, "#| …", for a comment
+        message.user_comments = [c for c in message.user_comments if not c.startswith("|")]
+    return catalogue
 
 
 def update_catalogue(path: Path, language: str, messages: Iterable[Message]) -> Catalog:
