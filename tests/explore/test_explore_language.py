@@ -10,12 +10,19 @@ from babel.messages.extract import extract_from_file
 from qkv import language
 from qkv.corpus import glosses
 from qkv.explore import Bars, attention, embedding, explore, masks, multi_head
+from qkv.explore.add_norm_stacks import TOKENS as TOKENS_OF_STACKS
 from qkv.explore.decoding import SENTENCES as BEAM_SENTENCES
 from qkv.explore.families import SENTENCES as FAMILY_SENTENCES
 from qkv.explore.framework.bundle import STATIC
 from qkv.explore.framework.controls import follow_label
 from qkv.explore.framework.grid import format_value
-from qkv.explore.framework.labels import AXES, DEFAULT_LABELS, OF_DRAWING, default_labels
+from qkv.explore.framework.labels import (
+    AXES,
+    DEFAULT_LABELS,
+    OF_DRAWING,
+    default_labels,
+    shown_value,
+)
 from qkv.explore.framework.panels import box
 from qkv.explore.playground import playground
 from qkv.explore.playground.labels import DEFAULT_LABELS as PLAYGROUND_LABELS
@@ -211,3 +218,13 @@ def test_the_switch_of_a_rule_without_a_label_is_a_message():
     assert follow_label(view) == "power follows size and depth"
     with using_language("xx"):
         assert follow_label(view).startswith("«power follows «size and depth»")
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [masks.TOKENS, masks.WORDS, TOKENS_OF_STACKS, attention.TOKENS, multi_head.TOKENS],
+)
+def test_a_token_that_can_be_chosen_is_no_message(tokens):
+    """Else the page shows another word: *on* became the word for a switch."""
+    with using_language("ko"):
+        assert [shown_value(token, {}) for token in tokens] == list(tokens)

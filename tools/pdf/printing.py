@@ -50,7 +50,7 @@ def laid_out(browser: Browser, document: Path) -> Iterator[Page]:
     page.on("requestfailed", lambda request: faults.append(f"no {request.url}"))
     page.emulate_media(media="print")
     page.goto(document.as_uri())
-    words = [gettext("on"), gettext("off")]
+    words = [gettext("switched on"), gettext("switched off")]
     faults += page.evaluate(SCRIPT.read_text("utf-8"), words)
     if faults:
         raise RuntimeError(f"{document.stem}: " + "; ".join(faults))
