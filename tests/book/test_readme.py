@@ -15,9 +15,8 @@ SMALLER = {
 
 
 def test_its_python_runs_as_printed(tmp_path):
-    blocks = re.findall(r"(?:^    .*\n|^\n(?=    ))+", README.read_text("utf-8"), re.M)
-    code = "".join(block for block in blocks if re.match(r"\s*from qkv", block))
-    code = re.sub(r"^    ", "", code, flags=re.M)
+    blocks = re.findall(r"^```python\n(.*?)^```$", README.read_text("utf-8"), re.M | re.S)
+    code = "".join(blocks)
     for printed, smaller in SMALLER.items():
         assert code.count(printed) == 1
         code = code.replace(printed, smaller)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import nbformat
@@ -15,8 +16,10 @@ from tools.translations.edition import (
     chapters,
     editions,
     generate_notebook,
+    generate_readme,
     messages_by_catalogue,
     notebook_path,
+    readme_path,
 )
 from tools.translations.notebooks import is_setup, with_language
 
@@ -100,6 +103,15 @@ def test_nothing_is_left_in_english_without_a_reason(language, path, messages):
 @every_notebook
 def test_a_notebook_is_what_its_catalogue_makes_of_the_english_one(language, chapter, path):
     assert path.read_text("utf-8") == generate_notebook(ROOT, language, chapter)
+
+
+@pytest.mark.parametrize("language", editions())
+def test_a_readme_is_what_its_catalogue_makes_of_the_english_one(language):
+    made = readme_path(ROOT, language)
+    assert made.read_text("utf-8") == generate_readme(ROOT, language)
+    pictures = re.findall(r"!\[[^]]*\]\((.*?)\)", made.read_text("utf-8"))
+    assert pictures
+    assert all((ROOT / picture).is_file() for picture in pictures)
 
 
 @every_notebook

@@ -1,4 +1,4 @@
-"""Bring catalogues and notebooks of every other language to their English sources.
+"""Bring catalogues, notebooks and README of every other language to their English sources.
 
     python -m tools.translations              all: what `make translations` runs
     python -m tools.translations --add masks  begin the catalogue of a chapter or a page
@@ -16,14 +16,17 @@ from pathlib import Path
 from qkv.files import atomic_write
 from tools.translations.catalogue import untranslated, update_catalogue
 from tools.translations.edition import (
+    README,
     catalogue_path,
     chapters,
     editions,
     generate_notebook,
+    generate_readme,
     is_translated,
     messages_of,
     notebook_path,
-    pages,
+    readme_path,
+    sources,
     update_catalogues,
 )
 
@@ -36,23 +39,28 @@ def begin(root: Path, language: str, name: str) -> None:
     Raises:
         ValueError: there is neither.
     """
-    sources = {source.stem: source for source in (*chapters(root), *pages(root))}
-    stem = next((stem for stem in sources if name in (stem, stem[3:])), None)
+    by_name = {source.stem: source for source in sources(root)}
+    stem = next((stem for stem in by_name if name in (stem, stem[3:])), None)
     if stem is None:
-        raise ValueError(f"--add: {name!r} is none of {', '.join(sources)}")
+        raise ValueError(f"--add: {name!r} is none of {', '.join(by_name)}")
     path = catalogue_path(root, language, stem)
-    update_catalogue(path, language, messages_of(sources[stem]))
+    update_catalogue(path, language, messages_of(by_name[stem]))
 
 
-def generate_notebooks(root: Path, language: str) -> None:
-    for chapter in chapters(root):
-        if is_translated(root, language, chapter):
-            path = notebook_path(root, language, chapter)
-            text = generate_notebook(root, language, chapter)
-            if not path.exists() or path.read_text(encoding="utf-8") != text:
-                path.parent.mkdir(exist_ok=True)
-                atomic_write(path, text.encode())
-                print(f"{path.relative_to(root)}: written")
+def generate_files(root: Path, language: str) -> None:
+    """Write notebooks and README in a language, where they are others than there are."""
+    texts = {
+        notebook_path(root, language, chapter): generate_notebook(root, language, chapter)
+        for chapter in chapters(root)
+        if is_translated(root, language, chapter)
+    }
+    if is_translated(root, language, root / README):
+        texts[readme_path(root, language)] = generate_readme(root, language)
+    for path, text in texts.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(exist_ok=True)
+            atomic_write(path, text.encode())
+            print(f"{path.relative_to(root)}: written")
 
 
 def main() -> int:
@@ -73,7 +81,7 @@ def main() -> int:
             for text in untranslated(catalogue):
                 missing += 1
                 print(f"{path.relative_to(ROOT)}: not translated: {text.splitlines()[0][:80]}")
-        generate_notebooks(ROOT, language)
+        generate_files(ROOT, language)
     if missing:
         print(f"{missing} messages are not translated; pages show them in English.")
     return 1 if missing else 0

@@ -9,6 +9,7 @@ from typing import Any
 
 import nbformat
 
+from qkv.explore.start_map import BOOK
 from qkv.language import ENGLISH, languages, using_language
 from qkv.notebooks.one_run import CODE
 from qkv.notebooks.stored_form import notebook_text
@@ -29,8 +30,9 @@ from tools.translations.pages import (
     translate_page,
     with_notice,
 )
+from tools.translations.readme import messages_of_readme, translate_readme
 
-SETTINGS = "settings"
+SETTINGS, README = "settings", "README.md"
 
 
 def editions() -> tuple[str, ...]:
@@ -46,6 +48,11 @@ def chapters(root: Path) -> list[Path]:
 def pages(root: Path) -> list[Path]:
     """The pages around the chapters."""
     return [*sorted((root / "book").glob("*.md")), root / "book/library.rst", root / "CHANGELOG.md"]
+
+
+def sources(root: Path) -> list[Path]:
+    """All that has a catalogue of its own: chapters, pages, and the README."""
+    return [*chapters(root), *pages(root), root / README]
 
 
 def catalogue_path(root: Path, language: str, name: str) -> Path:
@@ -71,7 +78,7 @@ def messages_by_catalogue(root: Path, language: str) -> Iterator[tuple[Path, lis
     yield package_catalogue(root, language), list(messages_of_package(root))
     contents = messages_of_settings(root / "_toc.yml", root / "_config.yml")
     yield catalogue_path(root, language, SETTINGS), list(contents)
-    for source in (*chapters(root), *pages(root)):
+    for source in sources(root):
         path = catalogue_path(root, language, source.stem)
         if path.exists():
             yield path, list(messages_of(source))
@@ -80,6 +87,8 @@ def messages_by_catalogue(root: Path, language: str) -> Iterator[tuple[Path, lis
 def messages_of(source: Path) -> Iterator[Message]:
     if source.suffix == ".ipynb":
         return messages_of_notebook(nbformat.read(source, as_version=4))
+    if source.name == README:
+        return messages_of_readme(source)
     return messages_of_page(source)
 
 
@@ -116,6 +125,18 @@ def generate_notebook(root: Path, language: str, chapter: Path) -> str:
     return str(notebook_text(made))
 
 
+def generate_readme(root: Path, language: str) -> str:
+    """The text of the README in a language."""
+    source = (root / README).read_text(encoding="utf-8")
+    with using_language(language):
+        titles = [chapter.title for chapter in BOOK]
+        return translate_readme(source, titles, translations(root, language, "README"))
+
+
+def readme_path(root: Path, language: str) -> Path:
+    return root / f"README.{language}.md"
+
+
 def copy_translated(root: Path, language: str, folder: Path) -> Path:
     """Lay out the sources of the book of `root` in a language, in an empty folder.
 
@@ -147,6 +168,11 @@ def copy_chapter(root: Path, language: str, chapter: Path, target: Path) -> None
         shutil.copy(translated, target)
         return
     notebook = nbformat.read(chapter, as_version=4)
-    first = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
+    first = first_text(notebook)
     first.source = with_notice(first.source)
     target.write_text(notebook_text(notebook), encoding="utf-8")
+
+
+def first_text(notebook: Any) -> Any:
+    """The cell that holds the title of a chapter."""
+    return next(cell for cell in notebook.cells if cell.cell_type == "markdown")
