@@ -3,24 +3,26 @@
     python tools/book_facts.py           titles, minutes, exercises, wherever they stand
     python tools/book_facts.py --check   say which files are stale, write nothing
 
-The rule of tools/notebook_rules/length.py gives the minutes. They are stored at the top of each
-chapter and in src/qkv/explore/chapters.json, which the map in chapter 1, the first page of the book
-and its sidebar read; the README has the titles. If the map changes, chapter 1 is run again.
+The rule of tools/notebook_rules/length.py gives the minutes, for each language. They are stored at
+the top of a chapter (`make translations` writes them into a translated one) and in
+src/qkv/explore/chapters.json, which the map in chapter 1, the first page of the book and its
+sidebar read; the README has the titles. If the map changes, chapter 1 is run again.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+
+import nbformat
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from qkv.files import atomic_write
+from qkv.language import ENGLISH, languages
 from qkv.notebooks.stored_form import normal_form
 from tools.colab import repository_address
 from tools.notebook_rules.chapter import Chapter
@@ -34,10 +36,10 @@ from tools.notebook_rules.length import (
 )
 from tools.notebook_rules.load import ROOT, load_chapter
 from tools.run_notebooks import NotebookError, refresh
+from tools.translations.readme import with_chapters
 
 FACTS = ROOT / "src" / "qkv" / "explore" / "chapters.json"
 README = ROOT / "README.md"
-LIST = re.compile(r"(?<=<!-- chapters: written by make facts -->\n).*?(?=\n<!-- -->)", re.DOTALL)
 
 
 def title(chapter: Chapter) -> str:
@@ -48,7 +50,7 @@ def title(chapter: Chapter) -> str:
 
 def with_times(chapter: Chapter) -> str:
     """The chapter's file with the minutes of today at its top."""
-    expected = reading_times(chapter)
+    expected = reading_times(chapter.notebook)
     first = next(cell for cell in chapter.notebook.cells if cell.cell_type == "markdown")
     if expected in first.source:
         return chapter.text
@@ -60,9 +62,21 @@ def exercise_numbers(chapter: Chapter) -> tuple[list[int], list[int]]:
     """Of the exercises in the core, and of those under *Going further*, as they stand there."""
     core, further = (
         [int(name.removeprefix(f"{chapter.concept}-")) for name in length.exercises]
-        for length in (core_length(chapter), further_length(chapter))
+        for length in (core_length(chapter.notebook), further_length(chapter.notebook))
     )
     return core, further
+
+
+def minutes_by_language(chapter: Chapter) -> dict[str, tuple[int, int, int]]:
+    """To read the core, for its exercises, to read what stands behind, in each edition."""
+    minutes = {ENGLISH: reading_minutes(chapter.notebook)}
+    name = f"{chapter.number:02}_{chapter.concept}.ipynb"
+    for language in languages():
+        path = ROOT / "chapters" / language / name
+        if path.exists():
+            translated = nbformat.read(path, as_version=4)
+            minutes[language] = reading_minutes(chapter.notebook, translated, language)
+    return minutes
 
 
 def stored_facts(chapters: Sequence[Chapter]) -> str:
@@ -72,7 +86,7 @@ def stored_facts(chapters: Sequence[Chapter]) -> str:
             "number": chapter.number,
             "concept": chapter.concept,
             "title": title(chapter),
-            "minutes": reading_minutes(chapter),
+            "minutes": minutes_by_language(chapter),
             "exercises": exercise_numbers(chapter),
         }
         for chapter in chapters
@@ -81,20 +95,13 @@ def stored_facts(chapters: Sequence[Chapter]) -> str:
     return f"[\n{lines}\n]\n"
 
 
-def with_list(readme: str, chapters: Sequence[Chapter]) -> str:
-    """The README with the titles of today."""
-    text = f"{len(chapters)} chapters: {'; '.join(map(title, chapters))}."
-    lines = textwrap.fill(text, 112, break_long_words=False, break_on_hyphens=False)
-    return LIST.sub(lambda _: lines, readme, count=1)
-
-
 def stale_files() -> dict[Path, str]:
     """Each file that shows other facts than the notebooks, with the text that it should have."""
     paths = sorted((ROOT / "chapters").glob("[0-9][0-9]_*.ipynb"))
     chapters = [load_chapter(path) for path in paths]
     texts = {path: with_times(chapter) for path, chapter in zip(paths, chapters, strict=True)}
     texts[FACTS] = stored_facts(chapters)
-    texts[README] = with_list(README.read_text("utf-8"), chapters)
+    texts[README] = with_chapters(README.read_text("utf-8"), list(map(title, chapters)))
     return {path: text for path, text in texts.items() if path.read_text("utf-8") != text}
 
 
@@ -110,13 +117,13 @@ def main() -> int:
         if not check:
             atomic_write(path, text.encode())
     if FACTS in stale and not check:
-        first = min((ROOT / "chapters").glob("01_*.ipynb"))
-        print(f"{first.name}: running it, for its map ...", flush=True)
-        try:
-            refresh(first, repository_address(), write=True)
-        except NotebookError as error:
-            print(error, file=sys.stderr)
-            return 1
+        for first in sorted((ROOT / "chapters").rglob("01_*.ipynb")):
+            print(f"{first.relative_to(ROOT)}: running it, for its map ...", flush=True)
+            try:
+                refresh(first, repository_address(), write=True)
+            except NotebookError as error:
+                print(error, file=sys.stderr)
+                return 1
     return int(check and bool(stale))
 
 

@@ -129,7 +129,10 @@ def test_what_may_be_left_out_is_a_section_of_the_core(number):
     chapter = load_chapter(path_of(BOOK[number - 1]))
     named = re.findall(r"^\*(.+?)\*(?:\.|$)", LESSONS[number]["Leave out"])
     titles = {
-        title for c in core_cells(chapter) for level in (2, 3) for title in headings(c, level)
+        title
+        for c in core_cells(chapter.notebook)
+        for level in (2, 3)
+        for title in headings(c, level)
     }
     assert set(named) <= titles
     assert named or number == 18
@@ -197,7 +200,9 @@ def test_minutes_of_a_course_are_those_of_its_chapters():
     chapters = [load_chapter(path_of(chapter)) for chapter in BOOK]
     stated: dict[str, int | None] = {}
     for chapter in chapters:
-        stated |= core_length(chapter).exercises | further_length(chapter).exercises
+        stated |= (
+            core_length(chapter.notebook).exercises | further_length(chapter.notebook).exercises
+        )
     for course in COURSES:
         read = do = 0
         for row in course.splitlines()[2:]:
@@ -260,7 +265,7 @@ def test_every_chapter_has_a_row_of_needs_and_gives():
 
 @pytest.mark.parametrize("number", ROWS, ids=lambda n: f"chapter-{n}")
 def test_a_chapter_needs_the_earlier_ones_that_its_core_names(number):
-    core = core_cells(load_chapter(path_of(BOOK[number - 1])))
+    core = core_cells(load_chapter(path_of(BOOK[number - 1])).notebook)
     text = "\n".join(cell.source for cell in core if cell.cell_type == "markdown")
     named = set(map(int, re.findall(r"\((\d\d)_\w+\.ipynb", text)))
     for first, middle, last in re.findall(r"chapters? (\d+)(?:(?:, (\d+))* and (\d+))?", text):
@@ -272,7 +277,7 @@ def test_a_chapter_needs_the_earlier_ones_that_its_core_names(number):
 
 @pytest.mark.parametrize("number", ROWS, ids=lambda n: f"chapter-{n}")
 def test_pytorch_in_the_core_is_said(number):
-    core = core_cells(load_chapter(path_of(BOOK[number - 1])))
+    core = core_cells(load_chapter(path_of(BOOK[number - 1])).notebook)
     imports = [
         ast.unparse(node)
         for cell in core

@@ -16,7 +16,7 @@ from qkv.notebooks.stored_form import normal_form
 from qkv.notebooks.widget_state import EXPLORER_ID, STATE_MIME, VIEW_MIME
 from tools.colab import setup_cell
 from tools.notebook_rules import RULES, Chapter, code, problems, teaching
-from tools.notebook_rules.length import core_length, further_length
+from tools.notebook_rules.length import core_length, further_length, reading_times
 from tools.notebook_rules.load import load_chapter, load_rows, load_terms
 from tools.notebook_rules.prose import count_words
 
@@ -356,22 +356,36 @@ def test_a_chapter_owes_only_what_its_matter_has(
 
 def test_reading_times_follow_one_rule() -> None:
     chapter = toy()
-    length = core_length(chapter)
+    length = core_length(chapter.notebook)
     assert (length.words, length.printed_words, length.lines) == (20, 1, 5)
     assert (length.explorers, length.playgrounds, length.figures) == (1, 0, 1)
     assert length.minutes == pytest.approx(21 / 80 + 5 / 5 + 2 + 0.5)
     assert length.exercises == {f"toy-{number}": 3 for number in range(1, 5)}
-    further = further_length(chapter)
+    further = further_length(chapter.notebook)
     assert (further.words, further.printed_words, further.lines) == (6, 1, 2)
+
+
+def test_a_translated_chapter_takes_its_own_words_and_a_korean_one_weighs_more() -> None:
+    english, korean = toy().notebook, toy().notebook
+    top = next(cell for cell in korean.cells if cell.id == "toy-top")
+    top.source = "# 장난감\n\n*읽기: 9분. 연습문제: 9분. 더 알아보기: 9분.*"
+    elsewhere = core_length(english).words - count_words(
+        "Toys A query asks, and the query is heard."
+    )
+    length = core_length(english, korean, "ko")
+    assert length.words == elsewhere + 1
+    assert length.minutes == pytest.approx(1.3 * (elsewhere + 2) / 80 + 5 / 5 + 2 + 0.5)
+    assert reading_times(english, korean, "ko") == "*읽기: 4분. 연습문제: 12분. 더 알아보기: 1분.*"
 
 
 def test_printed_source_counts_as_lines_and_hidden_output_as_nothing() -> None:
     source = new_output("stream", name="stdout", text="def f(x):\n\n    return x\n")
-    printed = core_length(
-        toy(lambda cells: cells[4].update(source="print(inspect.getsource(f))", outputs=[source]))
+    chapter = toy(
+        lambda cells: cells[4].update(source="print(inspect.getsource(f))", outputs=[source])
     )
+    printed = core_length(chapter.notebook)
     assert (printed.printed_words, printed.lines) == (0, 7)
-    hidden = core_length(toy(set_metadata(4, tags=["hide-cell"])))
+    hidden = core_length(toy(set_metadata(4, tags=["hide-cell"])).notebook)
     assert (hidden.printed_words, hidden.lines) == (0, 4)
 
 

@@ -34,7 +34,10 @@ def main(paths: list[Path]) -> int:
     broken: list[str] = []
     for path in paths:
         chapter = load_chapter(path)
-        for part, length in (("core", core_length(chapter)), ("further", further_length(chapter))):
+        for part, length in (
+            ("core", core_length(chapter.notebook)),
+            ("further", further_length(chapter.notebook)),
+        ):
             counts = [length.words, length.folded_words, length.printed_words, length.lines]
             counts += [length.explorers, length.playgrounds, length.figures]
             minutes = f"{length.minutes:.1f}", str(length.exercise_minutes)

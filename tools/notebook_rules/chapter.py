@@ -84,12 +84,12 @@ def plain_texts(cell: Any) -> list[str]:
     return [output.get("data", {}).get("text/plain", "") for output in cell.outputs]
 
 
-def shows_explorer(chapter: Chapter, cell: Any) -> bool:
+def shows_explorer(notebook: Any, cell: Any) -> bool:
     """Whether the cell shows an explorer or a playground."""
-    return shows_widget(chapter, cell, EXPLORER_ID, PLAYGROUND_ID)
+    return shows_widget(notebook, cell, EXPLORER_ID, PLAYGROUND_ID)
 
 
-def shows_widget(chapter: Chapter, cell: Any, *ids: str) -> bool:
+def shows_widget(notebook: Any, cell: Any, *ids: str) -> bool:
     """Whether the cell shows one of these anywidgets."""
-    models = find_explorers(chapter.notebook, ids).values()
+    models = find_explorers(notebook, ids).values()
     return any(view["model_id"] in models for view in views_of(cell))

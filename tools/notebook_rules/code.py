@@ -60,7 +60,7 @@ def torch_late(chapter: Chapter) -> Iterator[str]:
     """Importing torch costs seconds: it stands behind the core, which needs none."""
     if chapter.concept in WITH_TORCH_IN_CORE:
         return
-    for cell in core_cells(chapter):
+    for cell in core_cells(chapter.notebook):
         if cell.cell_type == "code":
             names = [ast.unparse(node) for node in ast.walk(tree(cell)) if is_import(node)]
             if any(re.search(r"\btorch\b", name) for name in names):

@@ -37,11 +37,11 @@ MOST_EXERCISE_MINUTES, MOST_FURTHER_MINUTES, MOST_VISIBLE_ASSERTS = 30, 40, 2
 
 def core_in_time(chapter: Chapter) -> Iterator[str]:
     """What there is to read and to do fits its minutes, and each exercise states its own."""
-    core, further = core_length(chapter), further_length(chapter)
+    core, further = core_length(chapter.notebook), further_length(chapter.notebook)
     for what, is_, most in (
         ("minutes to read", core.minutes, MOST_MINUTES.get(chapter.concept, 35)),
         ("minutes of exercises", core.exercise_minutes, MOST_EXERCISE_MINUTES),
-        ("visible asserts", visible_asserts(core_cells(chapter)), MOST_VISIBLE_ASSERTS),
+        ("visible asserts", visible_asserts(core_cells(chapter.notebook)), MOST_VISIBLE_ASSERTS),
     ):
         if is_ > most:
             yield f"{chapter.concept}: the core has {is_:.5g} {what}, at most {most}"
@@ -57,7 +57,7 @@ def core_in_time(chapter: Chapter) -> Iterator[str]:
 
 def times_at_top(chapter: Chapter) -> Iterator[str]:
     first = next((c for c in chapter.notebook.cells if c.cell_type == "markdown"), None)
-    expected = reading_times(chapter)
+    expected = reading_times(chapter.notebook)
     if first is None or expected not in first.source:
         yield f"{first.id if first else chapter.concept}: expected the line {expected}: make facts"
 
@@ -67,7 +67,7 @@ def in_order(chapter: Chapter) -> Iterator[str]:
     places: dict[str, int] = {}
     owes_explorer = chapter.concept not in WITHOUT_EXPLORER  # else it may stand behind the core
     for place, cell in enumerate(chapter.notebook.cells):
-        if owes_explorer and cell.cell_type == "code" and shows_explorer(chapter, cell):
+        if owes_explorer and cell.cell_type == "code" and shows_explorer(chapter.notebook, cell):
             places.setdefault("the first explorer", place)
         for title in headings(cell, 2):
             if not cell.source.startswith(f"## {title}"):
@@ -86,7 +86,7 @@ def in_order(chapter: Chapter) -> Iterator[str]:
 
 def further_asks(chapter: Chapter) -> Iterator[str]:
     """Each section behind the core has a question as its title, so that it can be skipped."""
-    for title, cell in sections(chapter):
+    for title, cell in sections(chapter.notebook):
         if title == FURTHER:
             for heading in headings(cell, 3):
                 if not (heading.endswith("?") or heading.startswith("Exercise ")):
@@ -97,7 +97,7 @@ def names_in_sight(chapter: Chapter) -> Iterator[str]:
     """What a visible cell of the core uses is bound in sight: a fold may keep only its imports."""
     seen: set[str] = set()
     folded: set[str] = set()
-    for cell in core_cells(chapter):
+    for cell in core_cells(chapter.notebook):
         if cell.cell_type != "code":
             continue
         names = [node for node in ast.walk(tree(cell)) if isinstance(node, ast.Name)]
@@ -134,7 +134,7 @@ def imported(module: ast.Module) -> set[str]:
 def terms_introduced(chapter: Chapter) -> Iterator[str]:
     """A term of this chapter or a later one stands in bold where the core first uses it."""
     unknown = {term for term, number in chapter.terms.items() if number >= chapter.number}
-    for cell in core_cells(chapter):
+    for cell in core_cells(chapter.notebook):
         if cell.cell_type != "markdown":
             continue
         runs = [text for text in texts(cell.source) if not text.heading]

@@ -1,4 +1,8 @@
-"""How many minutes a chapter takes: its core, its exercises, and what stands behind them."""
+"""How many minutes a chapter takes: its core, its exercises, and what stands behind them.
+
+A translated chapter has the structure of the English one, which says which cells are its core, and
+which are exercises; its words are counted where they stand.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from qkv.language import ENGLISH, gettext, using_language
 from qkv.notebooks.widget_state import EXPLORER_ID, PLAYGROUND_ID, VIEW_MIME
-from tools.notebook_rules.chapter import Chapter, calls, is_folded, shows_widget, tags, tree
+from tools.notebook_rules.chapter import calls, is_folded, shows_widget, tags, tree
 from tools.notebook_rules.prose import HTML_TAG, WORD, count_figures, count_words
 
 REMEMBER, EXERCISES = "What to remember", "Exercises"
 FURTHER, SOURCES = "Going further", "Sources and further reading"
 WORDS_PER_MINUTE, LINES_PER_MINUTE = 80, 5
 MINUTES_PER_EXPLORER, MINUTES_PER_PLAYGROUND, MINUTES_PER_FIGURE = 2, 4, 0.5
-READING_TIMES = re.compile(r"\*Read: \d+ minutes\. Exercises: \d+\. Going further: \d+\.\*")
+WEIGHT_OF_A_WORD = {"ko": 1.3}  # a Korean word between spaces holds a particle or an ending too
+# The line at the top, in any language: *Read: 33 minutes. Exercises: 24. Going further: 38.*
+READING_TIMES = re.compile(r"^\*(?:[^*\d\n]+\d+){3}[^*\d\n]*\*", re.MULTILINE)
 EXERCISE = re.compile(r"^### Exercise (\S+).*$(?:\s+\*About (\d+) minutes?\.\*$)?", re.MULTILINE)
 
 
@@ -31,6 +38,7 @@ class Length:
         printed_words: in the outputs that are shown at first.
         lines: of code in sight, and of source that a cell prints.
         exercises: the minutes that each states.
+        language: of the words.
     """
 
     words: int = 0
@@ -41,11 +49,13 @@ class Length:
     playgrounds: int = 0
     figures: int = 0
     exercises: dict[str, int | None] = field(default_factory=dict)
+    language: str = ENGLISH
 
     @property
     def minutes(self) -> float:
+        words = self.words + self.folded_words + self.printed_words
         return (
-            (self.words + self.folded_words + self.printed_words) / WORDS_PER_MINUTE
+            words * WEIGHT_OF_A_WORD.get(self.language, 1.0) / WORDS_PER_MINUTE
             + self.lines / LINES_PER_MINUTE
             + self.explorers * MINUTES_PER_EXPLORER
             + self.playgrounds * MINUTES_PER_PLAYGROUND
@@ -57,10 +67,10 @@ class Length:
         return sum(stated or 0 for stated in self.exercises.values())
 
 
-def sections(chapter: Chapter) -> Iterator[tuple[str, Any]]:
+def sections(notebook: Any) -> Iterator[tuple[str, Any]]:
     """Each cell with the heading of level 2 above it, or at its beginning."""
     title = ""
-    for cell in chapter.notebook.cells:
+    for cell in notebook.cells:
         title = next(reversed(list(headings(cell, 2))), title)
         yield title, cell
 
@@ -70,50 +80,62 @@ def headings(cell: Any, level: int) -> Iterator[str]:
         yield from re.findall(rf"^{'#' * level} +(.+?) *$", cell.source, re.MULTILINE)
 
 
-def core_cells(chapter: Chapter) -> list[Any]:
+def core_cells(notebook: Any) -> list[Any]:
     """The cells before *Going further*."""
     found = []
-    for title, cell in sections(chapter):
+    for title, cell in sections(notebook):
         if title in (FURTHER, SOURCES):
             break
         found.append(cell)
     return found
 
 
-def core_length(chapter: Chapter) -> Length:
-    return measure(chapter, core_cells(chapter))
+def core_length(notebook: Any, translated: Any = None, language: str = ENGLISH) -> Length:
+    return measure(notebook, core_cells(notebook), translated, language)
 
 
-def further_length(chapter: Chapter) -> Length:
-    return measure(chapter, [cell for title, cell in sections(chapter) if title == FURTHER])
+def further_length(notebook: Any, translated: Any = None, language: str = ENGLISH) -> Length:
+    cells = [cell for title, cell in sections(notebook) if title == FURTHER]
+    return measure(notebook, cells, translated, language)
 
 
-def measure(chapter: Chapter, cells: Iterable[Any]) -> Length:
+def measure(notebook: Any, cells: Iterable[Any], translated: Any, language: str) -> Length:
+    """The length of some cells of the English notebook, or of the same cells of another."""
+    shown_cells = {cell.id: cell for cell in (translated or notebook).cells}
     words = folded_words = printed_words = lines = explorers = playgrounds = figures = 0
     exercises: dict[str, int | None] = {}
     exercise = False
     for cell in cells:
         for title in re.findall(r"^#{2,3} +(.+)", cell.source, re.MULTILINE):
             exercise = cell.cell_type == "markdown" and title.startswith("Exercise")
+        shown_cell = shown_cells[cell.id]
         if exercise:
             for name, stated in EXERCISE.findall(cell.source):
                 exercises[name] = int(stated) if stated else None
         elif cell.cell_type == "markdown":
-            words += count_words(READING_TIMES.sub("", cell.source))
-            folded_words += count_words(cell.source, folded=True)
-            figures += count_figures(cell.source)
+            words += count_words(READING_TIMES.sub("", shown_cell.source))
+            folded_words += count_words(shown_cell.source, folded=True)
+            figures += count_figures(shown_cell.source)
         else:
-            explorers += shows_widget(chapter, cell, EXPLORER_ID)
-            playgrounds += shows_widget(chapter, cell, PLAYGROUND_ID)
-            lines += 0 if is_folded(cell) else count_lines(cell.source)
-            shown = [] if "hide-cell" in tags(cell) else list(shown_texts(cell))
+            explorers += shows_widget(notebook, cell, EXPLORER_ID)
+            playgrounds += shows_widget(notebook, cell, PLAYGROUND_ID)
+            lines += 0 if is_folded(cell) else count_lines(shown_cell.source)
+            shown = [] if "hide-cell" in tags(cell) else list(shown_texts(shown_cell))
             if prints_source(cell):
                 lines += sum(map(count_lines, shown))
             else:
                 printed_words += sum(len(WORD.findall(text)) for text in shown)
-            figures += "hide-cell" not in tags(cell) and shows_picture(cell)
+            figures += "hide-cell" not in tags(cell) and shows_picture(shown_cell)
     return Length(
-        words, folded_words, printed_words, lines, explorers, playgrounds, figures, exercises
+        words,
+        folded_words,
+        printed_words,
+        lines,
+        explorers,
+        playgrounds,
+        figures,
+        exercises,
+        language,
     )
 
 
@@ -152,9 +174,12 @@ def visible_asserts(cells: Iterable[Any]) -> int:
     )
 
 
-def reading_minutes(chapter: Chapter) -> tuple[int, int, int]:
+def reading_minutes(
+    notebook: Any, translated: Any = None, language: str = ENGLISH
+) -> tuple[int, int, int]:
     """What the core takes to read, what its exercises take, and what *Going further* does."""
-    core, further = core_length(chapter), further_length(chapter)
+    core = core_length(notebook, translated, language)
+    further = further_length(notebook, translated, language)
     return rounded(core.minutes), core.exercise_minutes, rounded(further.minutes)
 
 
@@ -162,7 +187,9 @@ def rounded(minutes: float) -> int:
     return math.floor(minutes + 0.5)
 
 
-def reading_times(chapter: Chapter) -> str:
-    """The line that stands at the top of the chapter."""
-    read, exercises, further = reading_minutes(chapter)
-    return f"*Read: {read} minutes. Exercises: {exercises}. Going further: {further}.*"
+def reading_times(notebook: Any, translated: Any = None, language: str = ENGLISH) -> str:
+    """The line that stands at the top of the chapter in a language."""
+    read, exercises, further = reading_minutes(notebook, translated, language)
+    with using_language(language):
+        line = gettext("*Read: {read} minutes. Exercises: {exercises}. Going further: {further}.*")
+    return line.format(read=read, exercises=exercises, further=further)

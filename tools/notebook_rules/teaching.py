@@ -43,7 +43,7 @@ def known_tags(chapter: Chapter) -> Iterator[str]:
 def slides_of_the_core(chapter: Chapter) -> Iterator[str]:
     """Only what stands before the exercises is shown on slides; prose only of a cell that is."""
     behind = False
-    for title, cell in sections(chapter):
+    for title, cell in sections(chapter.notebook):
         behind = behind or title == EXERCISES
         prose, has_type = SHOW_PROSE in tags(cell), "slideshow" in cell.metadata
         if behind and (prose or has_type):
@@ -113,6 +113,6 @@ def explorers_asserted(chapter: Chapter) -> Iterator[str]:
 
 
 def has_explorer(chapter: Chapter) -> Iterator[str]:
-    shown = any(shows_explorer(chapter, cell) for cell in chapter.code)
+    shown = any(shows_explorer(chapter.notebook, cell) for cell in chapter.code)
     if not shown and chapter.concept not in WITHOUT_EXPLORER:
         yield f"{chapter.concept}: no explorer"

@@ -14,6 +14,7 @@ from qkv.language import ENGLISH, languages, using_language
 from qkv.notebooks.one_run import CODE
 from qkv.notebooks.stored_form import notebook_text
 from tools.editions import copy_all_but_chapters, notebooks_in
+from tools.notebook_rules.length import READING_TIMES, reading_times
 from tools.translations.catalogue import (
     Message,
     Translations,
@@ -122,6 +123,9 @@ def generate_notebook(root: Path, language: str, chapter: Path) -> str:
             cell.metadata[CODE] = before.metadata[CODE]
     if stored and "widgets" in stored.metadata:
         made.metadata["widgets"] = stored.metadata["widgets"]
+    first = first_text(made)
+    times = reading_times(english, made, language)
+    first.source = READING_TIMES.sub(times, first.source, count=1)
     return str(notebook_text(made))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from qkv.language import gettext
 from tools.colab import is_setup as is_setup_for_colab
+from tools.notebook_rules.length import READING_TIMES
 from tools.translations.catalogue import Message, Translate
 from tools.translations.code import translate_code, words_of_code
 from tools.translations.markdown import INSIDE, TITLE, messages_of_markdown, translate_markdown
@@ -34,7 +35,8 @@ def messages_of_notebook(notebook: Any) -> Iterator[Message]:
             if text := reached(cell.metadata, path).get(name):
                 yield Message(text, cell.id)
         if cell.cell_type == "markdown":
-            yield from (Message(text, cell.id) for text in messages_of_markdown(cell.source))
+            texts = (behind_times(text)[1] for text in messages_of_markdown(cell.source))
+            yield from (Message(text, cell.id) for text in texts if text)
             continue
         lines = cell.source.splitlines()
         for words in words_of_code(cell.source):
@@ -64,12 +66,25 @@ def translate_cell(cell: Any, translate: Callable[[str], str | None]) -> None:
         if text := place.get(name):
             place[name] = translate(text) or text
     if cell.cell_type == "markdown":
-        cell.source = translate_markdown(
-            cell.source, lambda text, how: translate(text) or marked(text, how)
-        )
+        cell.source = translate_markdown(cell.source, partial(translate_text, translate=translate))
     else:
         cell.outputs, cell.execution_count = [], None
         cell.source = translate_code(cell.source, lambda text: translate(text) or text)
+
+
+def behind_times(text: str) -> tuple[str, str]:
+    """The minutes at the top of a chapter, which are no message, and what follows them."""
+    if times := READING_TIMES.match(text):
+        return times[0], text[times.end() :].strip()
+    return "", text
+
+
+def translate_text(text: str, how: str, translate: Callable[[str], str | None]) -> str:
+    """A block in another language, or in English and marked as what it is."""
+    times, text = behind_times(text)
+    if not times:
+        return translate(text) or marked(text, how)
+    return f"{times} {(translate(text) or text) if text else ''}".rstrip()
 
 
 def is_setup(cell: Any) -> bool:

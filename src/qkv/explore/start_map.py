@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
 from qkv.explore.framework.panels import Arrow, Box, Diagram, Panels
-from qkv.language import gettext, gettext_noop
+from qkv.language import ENGLISH, get_language, gettext, gettext_noop
 
 
 @dataclass(frozen=True)
@@ -19,15 +20,20 @@ class Chapter:
         number: its number, the same for good.
         concept: with the number, the name of its notebook.
         title: as it stands at its top, in English.
-        minutes: to read its core, to do the exercises there, to read *Going further*.
+        times: minutes of each language, as `minutes` gives them in the language that is set.
         exercises: the numbers of those in the core, and of those behind it.
     """
 
     number: int
     concept: str
     title: str
-    minutes: tuple[int, int, int]
+    times: Mapping[str, tuple[int, int, int]]
     exercises: tuple[tuple[int, ...], tuple[int, ...]]
+
+    @property
+    def minutes(self) -> tuple[int, int, int]:
+        """To read its core, to do the exercises there, to read *Going further*."""
+        return self.times.get(get_language(), self.times[ENGLISH])
 
     @property
     def notebook(self) -> str:
@@ -46,10 +52,10 @@ def read_chapters() -> tuple[Chapter, ...]:
     return tuple(_chapter(**facts) for facts in stored)
 
 
-def _chapter(*, minutes: list[int], exercises: list[list[int]], **names: Any) -> Chapter:
-    read, done, further = minutes
+def _chapter(*, minutes: dict[str, list[int]], exercises: list[list[int]], **names: Any) -> Chapter:
+    times = {language: (read, done, further) for language, (read, done, further) in minutes.items()}
     core, behind = map(tuple, exercises)
-    return Chapter(**names, minutes=(read, done, further), exercises=(core, behind))
+    return Chapter(**names, times=times, exercises=(core, behind))
 
 
 BOOK = read_chapters()
