@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pikepdf
@@ -12,7 +13,7 @@ from playwright.sync_api import Browser, Page
 
 from qkv.language import using_language
 from tests.browser.conftest import Watch
-from tests.browser.test_slides import FONTS, LEAST, PROBLEMS, SCREEN, show
+from tests.browser.test_slides import DECKS, FONTS, LEAST, PROBLEMS, SCREEN, show
 from tools.editions import whole_edition
 from tools.pdf.__main__ import print_all
 from tools.slides.__main__ import build
@@ -22,28 +23,36 @@ ENGLISH_WORDS = ("Solutions", "Folded code", "Exercises", "Contents")
 
 
 @pytest.fixture(scope="module")
-def deck(book: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def decks(book: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of all decks in Korean."""
     folder = tmp_path_factory.mktemp("decks") / "slides"
     with using_language("ko"):
-        build(["masks"], whole_edition(book, "ko"), folder, "")
-    return folder / f"{NAME}.html"
+        build([], whole_edition(book, "ko"), folder, "")
+    return folder
 
 
 @pytest.fixture
-def page(browser: Browser, deck: Path) -> Page:
+def open_deck(browser: Browser, decks: Path) -> Iterator[Callable[[str], Page]]:
     context = browser.new_context(**SCREEN)
-    watch = Watch(deck.parent.as_uri())
+    watch = Watch(decks.as_uri())
     context.on("page", watch.follow)
-    page = context.new_page()
-    page.goto(deck.as_uri())
-    page.wait_for_function("() => globalThis.Reveal?.isReady()")
-    yield page
+
+    def opened(name: str) -> Page:
+        page = context.new_page()
+        page.goto((decks / f"{name}.html").as_uri())
+        page.wait_for_function("() => globalThis.Reveal?.isReady()")
+        return page
+
+    yield opened
     context.close()
     watch.check()
 
 
-def test_every_slide_fits_and_its_hangul_is_the_books(page: Page) -> None:
-    problems = []
+@pytest.mark.parametrize("name", DECKS)
+def test_every_slide_fits_and_its_hangul_is_the_books(
+    open_deck: Callable[[str], Page], name: str
+) -> None:
+    page, problems = open_deck(name), []
     for n in range(page.evaluate("() => Reveal.getTotalSlides()")):
         show(page, n)
         problems += [f"slide {n + 1}: {one}" for one in page.evaluate(PROBLEMS, LEAST)]
