@@ -25,6 +25,7 @@ def measurements(page: Page, book_url: str) -> Page:
 def test_a_result_is_shown_with_its_date_and_command(measurements: Page, path: Path) -> None:
     result = json.loads(path.read_text("utf-8"))
     title = path.with_suffix(".md").read_text("utf-8").partition("\n")[0].removeprefix("# ")
+    title = title.replace("'", "’")  # as the page has it
     section = measurements.locator("article section section section").filter(
         has=measurements.get_by_role("heading", name=title, level=3)
     )

@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from qkv.experiments import devices_gpu, stored_results
-from qkv.experiments.stored_results import stored_result
+from qkv.experiments import devices_gpu
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
@@ -24,8 +23,3 @@ def test_its_figures_on_a_processor():
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_a_fresh_small_run_on_a_gpu():
     devices_gpu.check(devices_gpu.measure(small=True))
-
-
-def test_a_stored_result_holds_if_there_is_one():
-    if (stored_results.RESULTS / "devices_gpu.json").exists():
-        devices_gpu.check(stored_result("devices_gpu").figures)

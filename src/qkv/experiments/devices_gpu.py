@@ -37,7 +37,8 @@ def measure_on(device: torch.device, name: str, small: bool = False) -> dict[str
         name: of the device.
         difference, changed: of the logits from float64 on the processor; by format, as in
             `devices_formats`.
-        rate: 10¹² operations a second of one large square product; by format.
+        rate: 10¹² operations a second of one large square product of ones, which can run faster
+            than one of random numbers, as in `benchmarks/gpu.py`; by format.
         step: milliseconds of a training step of the larger model of `devices_compile`, by the
             clock: float32, under bfloat16 autocast, and float32 compiled.
     """
