@@ -18,6 +18,7 @@ from docutils import nodes
 from lesson_facts import chapter_of, name_of
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
+from measured_results import RESULTS
 from myst_nb.sphinx_ import Parser as NotebookParser
 from myst_parser.parsers.mdit import create_md_parser
 from sphinx import addnodes
@@ -42,8 +43,12 @@ class Names(NamedTuple):
     terms: list[str]
 
 
-def names_of(text: str, suffix: str, env: BuildEnvironment) -> Names:
-    """The titles and terms of a page's source, read as the build reads it."""
+def names_of(text: str, suffix: str, env: BuildEnvironment, sources: Path) -> Names:
+    """The titles and terms of a page's source, read as the build reads it.
+
+    Args:
+        sources: the folder in which the results stand that the page includes.
+    """
     if suffix == ".rst":
         found = RST_TITLE.findall(text)
         return Names([(line, title.replace("`", "")) for title, line in found], [])
@@ -61,6 +66,10 @@ def names_of(text: str, suffix: str, env: BuildEnvironment) -> Names:
                 names.titles.append((token.tag, title))
             elif token.type == "fence" and token.info.strip() == "{glossary}":
                 names.terms.extend(re.findall(r"^(?![ :])(.+)$", token.content, re.MULTILINE))
+            elif token.type == "fence" and token.info.startswith("{results} "):
+                result = Path(sources, RESULTS, f"{token.info.split()[1]}.md")
+                included = names_of(result.read_text(encoding="utf-8"), ".md", env, sources)
+                names.titles.extend(included.titles)
     return names
 
 
@@ -86,8 +95,10 @@ class SameAnchors:
         source = Path(os.environ[SOURCES], path.relative_to(env.srcdir))
         env.note_dependency(str(source))
         with using_language(ENGLISH):
-            english = names_of(source.read_text(encoding="utf-8"), source.suffix, env)
-        own = names_of(inputstring, path.suffix, env)
+            english = names_of(
+                source.read_text(encoding="utf-8"), source.suffix, env, Path(os.environ[SOURCES])
+            )
+        own = names_of(inputstring, path.suffix, env, Path(env.srcdir))
         if [level for level, _ in own.titles] != [level for level, _ in english.titles]:
             found, expected = (
                 " · ".join(f"{level} {title}" for level, title in names.titles)

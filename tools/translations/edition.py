@@ -32,8 +32,9 @@ from tools.translations.pages import (
     with_notice,
 )
 from tools.translations.readme import messages_of_readme, translate_readme
+from tools.translations.results import messages_of_results, result_pages, translate_results
 
-SETTINGS, README = "settings", "README.md"
+SETTINGS, RESULTS, README = "settings", "benchmarks", "README.md"
 
 
 def editions() -> tuple[str, ...]:
@@ -79,6 +80,7 @@ def messages_by_catalogue(root: Path, language: str) -> Iterator[tuple[Path, lis
     yield package_catalogue(root, language), list(messages_of_package(root))
     contents = messages_of_settings(root / "_toc.yml", root / "_config.yml")
     yield catalogue_path(root, language, SETTINGS), list(contents)
+    yield catalogue_path(root, language, RESULTS), list(messages_of_results(root))
     for source in sources(root):
         path = catalogue_path(root, language, source.stem)
         if path.exists():
@@ -153,6 +155,10 @@ def copy_translated(root: Path, language: str, folder: Path) -> Path:
                 text = translate_page(page, translations(root, language, page.stem))
             else:
                 text = with_notice(page.read_text(encoding="utf-8"))
+            (folder / page.relative_to(root)).write_text(text, encoding="utf-8")
+        translate = translations(root, language, RESULTS)
+        for page in result_pages(root):
+            text = translate_results(page, translate)
             (folder / page.relative_to(root)).write_text(text, encoding="utf-8")
         (folder / "chapters").mkdir()
         for chapter in chapters(root):

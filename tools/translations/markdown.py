@@ -14,7 +14,7 @@ FORMULA = re.compile(r"\$\$.+?\$\$|\$[^$]+?\$", re.DOTALL)
 CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
-ROLE = re.compile(r"\{[\w:]+\}`[^`]*`")
+ROLE = re.compile(r"\{[A-Za-z][\w:]*\}`[^`]*`")
 NAME = re.compile(r"\{[\w ]+\}")
 WORD = re.compile(r"[^\W\d_]{2,}")
 # \text{...} of more than a subscript's one word holds words; \text{model} below a d is a symbol.
