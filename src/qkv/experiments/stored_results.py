@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from qkv.files import atomic_write
+from qkv.language import gettext
 
 __all__ = [
     "RESULTS",
@@ -63,9 +64,13 @@ class StoredResult:
     figures: Figures
 
     def __str__(self) -> str:
-        libraries = ", ".join(f"{name} {number}" for name, number in self.versions.items())
-        source = f", source at commit {self.commit}" if self.commit else ""
-        return f"Measured on {self.date} ({self.machine}; {libraries}{source}) by\n{self.command}"
+        conditions = ", ".join(f"{name} {number}" for name, number in self.versions.items())
+        if self.commit:
+            conditions += gettext(", source at commit {commit}").format(commit=self.commit)
+        text = gettext("Measured on {date} ({machine}; {conditions}) by\n{command}")
+        return text.format(
+            date=self.date, machine=self.machine, conditions=conditions, command=self.command
+        )
 
 
 def stored_result(name: str) -> StoredResult:
