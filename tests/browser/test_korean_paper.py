@@ -66,6 +66,7 @@ def test_a_chapter_is_printed_in_korean(browser: Browser, book: Path) -> None:
         [(_, _, data)] = print_all(browser, whole_edition(book, "ko"), [NAME])
     with pikepdf.open(io.BytesIO(data)) as pdf:
         assert str(pdf.Root.Lang).startswith("ko")
+        assert "저자" in str(pdf.docinfo["/Author"])
         fonts = {
             str(font.BaseFont)
             for sheet in pdf.pages

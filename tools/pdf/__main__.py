@@ -28,6 +28,7 @@ from tools.pdf.document import one_chapter, whole_book
 from tools.pdf.front_matter import Imprint
 from tools.pdf.pages import BIBLIOGRAPHY, FIRST, Entry, contents, read_page
 from tools.pdf.printing import chromium, laid_out, print_pdf
+from tools.translations.edition import SETTINGS, translations
 from tools.web_fonts import copy_fonts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,13 +43,15 @@ def imprint(root: Path, book: Path, address: str) -> Imprint:
     [title, footer] = (page.select(one)[0] for one in (".logo__title", ".extra_footer"))
     config = yaml.safe_load((root / "_config.yml").read_text("utf-8"))
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    language = str(page.select("html")[0]["lang"])
+    translate = translations(root, language, SETTINGS)
     return Imprint(
         title=title.get_text(strip=True),
-        author=config["author"],
+        author=translate(config["author"]) or config["author"],
         version=project["version"],
         licence=next(footer.stripped_strings),
         address=address,
-        language=str(page.select("html")[0]["lang"]),
+        language=language,
     )
 
 
