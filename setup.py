@@ -1,6 +1,7 @@
 """What pyproject.toml cannot say: catalogues are compiled, and an editable installation brings the
 data files too."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages.mofile import write_mo
@@ -20,7 +21,10 @@ class WithCatalogues(build_py):
             target = Path(self.build_lib, source.relative_to("src")).with_suffix(".mo")
             target.parent.mkdir(parents=True, exist_ok=True)
             with source.open("rb") as text, target.open("wb") as compiled:
-                write_mo(compiled, read_po(text, locale=source.parts[-3]))
+                catalogue = read_po(text, locale=source.parts[-3])
+                # Babel writes the minute of now, and a wheel is the same whenever it is made.
+                catalogue.creation_date = catalogue.revision_date = datetime(1970, 1, 1, tzinfo=UTC)
+                write_mo(compiled, catalogue)
 
 
 class WithData(Distribution):

@@ -4,6 +4,7 @@ all that is installed."""
 from __future__ import annotations
 
 import importlib.util
+import io
 import os
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import venv
 import zipfile
 from email import message_from_bytes
 from email.message import Message
+from gettext import GNUTranslations
 from pathlib import Path
 
 import pytest
@@ -141,6 +143,16 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: zipfi
     assert set(wheel.namelist()) == expected
     kinds = {Path(name).suffix for name in files}
     assert kinds <= {".py", ".js", ".css", ".html", ".json", ".md", ".po", ".safetensors"}
+
+
+def test_a_compiled_catalogue_does_not_say_when_it_was_made(wheel: zipfile.ZipFile) -> None:
+    compiled = [name for name in wheel.namelist() if name.endswith(".mo")]
+    assert compiled
+    for name in compiled:
+        header = GNUTranslations(io.BytesIO(wheel.read(name))).info()
+        assert {header["pot-creation-date"], header["po-revision-date"]} == {
+            "1970-01-01 00:00+0000"
+        }
 
 
 def test_the_sdist_holds_no_tests_and_gives_the_same_wheel(
