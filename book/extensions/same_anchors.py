@@ -92,12 +92,11 @@ class SameAnchors:
     def parse(self, inputstring: str, document: nodes.document) -> None:
         env = document.settings.env
         path = Path(env.doc2path(env.docname))
-        source = Path(os.environ[SOURCES], path.relative_to(env.srcdir))
+        sources = Path(os.environ[SOURCES])
+        source = sources / path.relative_to(env.srcdir)
         env.note_dependency(str(source))
         with using_language(ENGLISH):
-            english = names_of(
-                source.read_text(encoding="utf-8"), source.suffix, env, Path(os.environ[SOURCES])
-            )
+            english = names_of(source.read_text(encoding="utf-8"), source.suffix, env, sources)
         own = names_of(inputstring, path.suffix, env, Path(env.srcdir))
         if [level for level, _ in own.titles] != [level for level, _ in english.titles]:
             found, expected = (

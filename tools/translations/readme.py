@@ -29,8 +29,7 @@ def translate_readme(source: str, titles: Sequence[str], translate: Translate) -
         translate_markdown(part, lambda text, how: translate(text) or text)
         for part in parts(source)
     )
-    listed = f"{MARK}\n{chapter_list([gettext(title) for title in titles])}\n{END}"
-    text = f"{before}{listed}{after}"
+    text = joined(before, [gettext(title) for title in titles], after)
     return text.replace("(book/readme.png)", f"(book/readme.{get_language()}.png)")
 
 
@@ -49,6 +48,11 @@ def parts(source: str) -> tuple[str, str]:
 def with_chapters(source: str, titles: Sequence[str]) -> str:
     """The README with the titles of today."""
     before, after = parts(source)
+    return joined(before, titles, after)
+
+
+def joined(before: str, titles: Sequence[str], after: str) -> str:
+    """The parts with the list of the chapters between its marks."""
     return f"{before}{MARK}\n{chapter_list(titles)}\n{END}{after}"
 
 
